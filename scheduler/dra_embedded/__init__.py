@@ -1,0 +1,1 @@
+"""An in-memory cluster: API server, ResourceClaim controller, kubelet stand-in."""

@@ -1,0 +1,1 @@
+"""The scheduler: watch, cache, queue, cycle, writes, reports."""
