@@ -1,0 +1,45 @@
+# dra-scheduler: every command a developer needs. `make help` explains itself.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test check format controlplane test-cluster clean
+
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+
+venv: $(STAMP) ## Create .venv with everything, at the pinned versions
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $(STAMP)
+
+demo: venv ## Schedule the example pod on an embedded cluster; needs Python only
+	$(BIN)/dra-scheduler demo
+
+test: venv ## Run the fast tests; needs Python only
+	$(BIN)/pytest -n auto
+
+check: venv ## Style, types, architecture rules, module size
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/module_size.py
+
+format: venv ## Format the code
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+controlplane: venv ## Build the real control plane for tests (needs Go; minutes at first, then nothing)
+	$(BIN)/python tests/controlplane/build.py
+
+test-cluster: venv ## Run the tests that need the real control plane; fails if it is not built
+	DRA_REQUIRE_CONTROLPLANE=1 $(BIN)/pytest -m cluster tests
+
+clean: ## Remove the environment and caches, not the control plane
+	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage build dist
