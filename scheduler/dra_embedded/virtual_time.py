@@ -121,9 +121,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         """As asyncio's, with a hash that is the same in every run."""
         return _Future(loop=self)
 
-    def run_in_executor(
-        self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: Unpack[Ts]
-    ) -> NoReturn:
+    def run_in_executor(self, executor: Executor | None, func: Callable[[Unpack[Ts]], T], *args: *Ts) -> NoReturn:
         """Refused: a thread would run in real time. Raises VirtualTimeError."""
         raise VirtualTimeError(f"a virtual-time loop has no threads, but {func!r} was to run in one")
 
