@@ -1,0 +1,1 @@
+"""Talking to an API server: connection, requests, discovery, and reflectors that keep up with its objects."""

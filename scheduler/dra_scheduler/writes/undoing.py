@@ -1,0 +1,91 @@
+"""Taking back what was written, never more than is safe.
+
+Clearing the allocation of a claim in use is accepted by the API server, and the next pod then gets the same device. So
+only our own reservation is removed, and an allocation is cleared only when nobody has it reserved, at the very
+resourceVersion at which that was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dra_api.transport import TransportError
+from dra_api.versions import to_v1
+from dra_scheduler.client.api import Object
+from dra_scheduler.client.discovery import Served
+from dra_scheduler.client.errors import ApiStatusError, ConflictError, NotFoundError
+from dra_scheduler.writes.claim_bodies import allocation_of, is_reserved, reserved_for, status_patch
+from dra_scheduler.writes.errors import ClaimLostError, UnknownOutcomeError
+from dra_scheduler.writes.guarded_api import GuardedApi
+from dra_scheduler.writes.refs import ClaimRef
+
+ROUNDS = 8
+"""How often a reservation is tried to be removed while others change the claim."""
+
+
+class Undoing:
+    """The writes that take back; used by the claim writer."""
+
+    def __init__(self, api: GuardedApi, served: Served) -> None:
+        self._api = api
+        self._version = served.resource_version
+
+    async def unreserve(self, claim: ClaimRef, pod_uid: str) -> Object | None:
+        """See ClaimWriter.unreserve."""
+        path = claim.path(self._version)
+        cause: Exception | None = None
+        for _ in range(ROUNDS):
+            try:
+                live = to_v1(await self._api.get(path))
+                if live["metadata"]["uid"] != claim.uid:
+                    return None
+                if not is_reserved(live, pod_uid):
+                    return live
+                rest = [entry for entry in reserved_for(live) if entry.get("uid") != pod_uid]
+                return to_v1(await self._api.patch(f"{path}/status", status_patch(live, {"reservedFor": rest})))
+            except NotFoundError:
+                return None
+            except (ConflictError, TransportError) as error:
+                cause = error
+            except ApiStatusError as error:
+                if error.status < 500:
+                    raise
+                cause = error
+        raise UnknownOutcomeError(f"ResourceClaim {claim}: our reservation could not be removed: {cause}") from cause
+
+    async def deallocate(self, claim: Mapping[str, Any]) -> Object | None:
+        """See ClaimWriter.deallocate."""
+        ref = ClaimRef.of(claim)
+        if reserved_for(claim):
+            raise ClaimLostError(str(ref), "is reserved, so its allocation has to stay")
+        if allocation_of(claim) is None:
+            return dict(claim)
+        patch = status_patch(claim, {"allocation": None})
+        return await self._clear(ref, patch)
+
+    async def take_back(self, claim: Object, pod_uid: str) -> None:
+        """Undo a write whose answer (`claim`) is not what was sent; the pod is not bound and will not be.
+
+        The allocation goes too if nobody else has reserved it.
+        """
+        ref = ClaimRef.of(claim)
+        others = [entry for entry in reserved_for(claim) if entry.get("uid") != pod_uid]
+        if others:
+            await self.unreserve(ref, pod_uid)
+            return
+        try:
+            await self._clear(ref, status_patch(claim, {"allocation": None, "reservedFor": None}))
+        except ClaimLostError:
+            # Somebody joined in between: theirs now, only our entry goes.
+            await self.unreserve(ref, pod_uid)
+
+    async def _clear(self, ref: ClaimRef, patch: dict[str, Any]) -> Object | None:
+        try:
+            return to_v1(await self._api.patch(f"{ref.path(self._version)}/status", patch))
+        except NotFoundError:
+            return None
+        except ConflictError as error:
+            raise ClaimLostError(str(ref), "changed since it was read, so its allocation stays") from error
+        except TransportError as error:
+            raise UnknownOutcomeError(f"ResourceClaim {ref}: no answer to the deallocation: {error}") from error
