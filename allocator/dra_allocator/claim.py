@@ -90,9 +90,13 @@ class ResourceClaim:
 
 @dataclass(frozen=True, slots=True)
 class DeviceClass:
-    """A DeviceClass: selectors and configuration in force for every request that names it."""
+    """A DeviceClass: selectors and configuration in force for every request that names it.
+
+    `unsupported` names what the decoder did not understand: a request that names the class is then refused.
+    """
 
     name: str
     selectors: tuple[str, ...] = ()
     config: tuple[OpaqueConfig, ...] = ()
     extended_resource_name: str | None = None
+    unsupported: str | None = None

@@ -70,10 +70,15 @@ class CapacityPolicy:
 
 @dataclass(frozen=True, slots=True)
 class DeviceCapacity:
-    """A capacity with its total and, where shares of it may be requested, the policy."""
+    """A capacity with its total and, where shares of it may be requested, the policy.
+
+    `published` is the name as the slice spells it (with or without domain): requests and results use that spelling,
+    Kubernetes compares it literally.
+    """
 
     value: Quantity
     policy: CapacityPolicy | None = None
+    published: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,8 @@ class Device:
 
     `scope` is set only where the slice has `perDeviceNodeSelection`. `unsupported` names what the decoder did not
     understand (an unknown kind of device, say): such a device is never picked, and the text says why.
+    `unreadable` is set where an attribute has no value of a known type: every selector fails on the device with
+    this text, as in Kubernetes.
     """
 
     name: str
@@ -112,6 +119,7 @@ class Device:
     binding_failure_conditions: tuple[str, ...] = ()
     allow_multiple_allocations: bool = False
     unsupported: str | None = None
+    unreadable: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
