@@ -71,6 +71,16 @@ class Client:
             raise RequestFailedError(f"{method} {path}: answered {status} with JSON that is no object")
         return Answer(status, decoded)
 
+    def text(self, path: str) -> tuple[int, str]:
+        """GET something that is not JSON, such as ``/metrics``, and return status code and text.
+
+        Raises:
+            RequestFailedError: no connection, a cut one or a time-out.
+
+        """
+        status, content = self.raw("GET", path, None, {"Authorization": f"Bearer {self._token}"})
+        return status, content.decode(errors="replace")
+
     def raw(self, method: str, path: str, payload: bytes | None, headers: Mapping[str, str]) -> tuple[int, bytes]:
         """Send one request with exactly these headers and return status code and body.
 
