@@ -1,0 +1,224 @@
+"""The Transport to a real API server, over aiohttp.
+
+Credentials are asked for with every request and renewed once when the server says 401, which it does before doing
+anything, so the request can be sent again. Nothing else is repeated here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import aiohttp
+from yarl import URL
+
+from dra_api.clock import Clock
+from dra_api.transport import Request, Response, TransportError, WatchRefusedError
+from dra_scheduler.client.credentials import Credentials, Secret
+from dra_scheduler.client.errors import ConnectError
+from dra_scheduler.client.lines import LineSplitter
+from dra_scheduler.client.pool import Pool
+from dra_scheduler.client.tls import Fingerprint, TlsFiles
+
+CONNECT_TIMEOUT = 10.0
+READ_TIMEOUT = 60.0
+WRITE_TIMEOUT = 30.0
+"""Seconds in all for a request; API servers give up after 60."""
+WATCH_SLACK = 30.0
+"""Seconds that a watch may take beyond the timeoutSeconds it asks for."""
+WATCH_DEFAULT = 600
+ANSWER_LIMIT = 256 * 1024 * 1024
+"""Bytes of an answer at most."""
+CHECK_FILES = 60.0
+"""Seconds between two looks at the certificate files."""
+USER_AGENT = "dra-scheduler"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where an API server is and how to get there."""
+
+    server: str
+    """`https://host:port`, perhaps with a path; no slash at the end."""
+    tls: TlsFiles
+    server_name: str | None = None
+    """The name to expect in the certificate, if it is not the host (`tls-server-name`)."""
+    proxy: str | None = None
+
+
+class HttpTransport:
+    """A `dra_api.transport.Transport`. Close it with `close`, or use it as an async context manager."""
+
+    def __init__(self, endpoint: Endpoint, credentials: Credentials, clock: Clock) -> None:
+        self.endpoint = endpoint
+        self._credentials = credentials
+        self._clock = clock
+        self._pool: Pool | None = None
+        self._pool_secret: Secret | None = None
+        self._fingerprint: Fingerprint = ()
+        self._checked_at = 0.0
+
+    async def __aenter__(self) -> HttpTransport:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        if self._pool is not None:
+            await self._pool.close()
+            self._pool = None
+
+    async def send(self, request: Request) -> Response:
+        """Send a request; see Transport.send. Raises TransportError."""
+        seconds = READ_TIMEOUT if request.method == "GET" else WRITE_TIMEOUT
+        limits = aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_TIMEOUT)
+        secret = await self._secret()
+        response = await self._exchange(request, secret, limits)
+        if response.status == 401:
+            renewed = await self._renewed(secret)
+            if renewed != secret:
+                response = await self._exchange(request, renewed, limits)
+        return response
+
+    def watch(self, request: Request) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
+        """Open a watch; see Transport.watch. Raises WatchRefusedError, TransportError."""
+        return self._watch(request)
+
+    @asynccontextmanager
+    async def _watch(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
+        total = int(request.query.get("timeoutSeconds", WATCH_DEFAULT)) + WATCH_SLACK
+        limits = aiohttp.ClientTimeout(total=total, sock_connect=CONNECT_TIMEOUT)
+        async with contextlib.AsyncExitStack() as stack:
+            secret = await self._secret()
+            answer = await stack.enter_async_context(self._answer(request, secret, limits))
+            if answer.status == 401 and (renewed := await self._renewed(secret)) != secret:
+                await _body(answer)
+                answer = await stack.enter_async_context(self._answer(request, renewed, limits))
+            if answer.status != 200:
+                raise WatchRefusedError(await _response(answer))
+            lines = await stack.enter_async_context(contextlib.aclosing(_lines(answer)))
+            yield lines
+
+    async def _exchange(self, request: Request, secret: Secret, limits: aiohttp.ClientTimeout) -> Response:
+        async with self._answer(request, secret, limits) as answer:
+            return await _response(answer)
+
+    @asynccontextmanager
+    async def _answer(
+        self, request: Request, secret: Secret, limits: aiohttp.ClientTimeout
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Send and wait for the answer's head."""
+        # Compression costs both sides more time than it saves on the networks that API servers are reached by.
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        if secret.authorization is not None:
+            headers["Authorization"] = secret.authorization
+        pool = await self._pool_for(secret)
+        async with pool.use() as session:
+            try:
+                answer = await session.request(
+                    request.method,
+                    self._url(request),
+                    data=request.body,
+                    headers=headers,
+                    timeout=limits,
+                    allow_redirects=False,
+                    server_hostname=self.endpoint.server_name,
+                    proxy=self.endpoint.proxy,
+                )
+            except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
+                raise _no_answer(error) from error
+            async with answer:
+                yield answer
+
+    def _url(self, request: Request) -> URL:
+        query = f"?{urlencode(request.query)}" if request.query else ""
+        return URL(f"{self.endpoint.server}{request.path}{query}", encoded=True)
+
+    async def _secret(self) -> Secret:
+        try:
+            return await self._credentials.current()
+        except ConnectError as error:
+            raise TransportError(str(error), sent=False) from error
+
+    async def _renewed(self, rejected: Secret) -> Secret:
+        try:
+            return await self._credentials.renew(rejected)
+        except ConnectError as error:
+            raise TransportError(str(error), sent=False) from error
+
+    async def _pool_for(self, secret: Secret) -> Pool:
+        """The pool, made anew when the certificate in the secret or one of the files has changed."""
+        now = self._clock.monotonic()
+        if self._pool is not None and self._same_certificate(secret) and now - self._checked_at < CHECK_FILES:
+            return self._pool
+        self._checked_at = now
+        fingerprint = self.endpoint.tls.fingerprint()
+        if self._pool is not None and self._same_certificate(secret) and fingerprint == self._fingerprint:
+            return self._pool
+        try:
+            context = self._context(secret)
+        except ConnectError as error:
+            if self._pool is not None and self._same_certificate(secret):
+                return self._pool  # caught in the middle of being replaced: the next look will do
+            raise TransportError(str(error), sent=False) from error
+        old, self._pool = self._pool, Pool(context, {"User-Agent": USER_AGENT})
+        self._pool_secret, self._fingerprint = secret, fingerprint
+        if old is not None:
+            await old.retire()
+        return self._pool
+
+    def _same_certificate(self, secret: Secret) -> bool:
+        known = self._pool_secret
+        return known is not None and (known.certificate, known.key) == (secret.certificate, secret.key)
+
+    def _context(self, secret: Secret) -> ssl.SSLContext | None:
+        return self.endpoint.tls.context(secret) if self.endpoint.server.startswith("https:") else None
+
+
+async def _response(answer: aiohttp.ClientResponse) -> Response:
+    headers: Mapping[str, str] = {name.lower(): value for name, value in answer.headers.items()}
+    return Response(answer.status, await _body(answer), headers)
+
+
+async def _body(answer: aiohttp.ClientResponse) -> bytes:
+    if answer.content_length is not None and answer.content_length > ANSWER_LIMIT:
+        raise TransportError(f"the answer is larger than {ANSWER_LIMIT} bytes")
+    chunks: list[bytes] = []
+    size = 0
+    try:
+        async for chunk in answer.content.iter_any():
+            size += len(chunk)
+            if size > ANSWER_LIMIT:
+                raise TransportError(f"the answer is larger than {ANSWER_LIMIT} bytes")
+            chunks.append(chunk)
+    except (aiohttp.ClientError, OSError) as error:
+        raise _no_answer(error) from error
+    return b"".join(chunks)
+
+
+async def _lines(answer: aiohttp.ClientResponse) -> AsyncGenerator[bytes, None]:
+    splitter = LineSplitter()
+    try:
+        async for chunk in answer.content.iter_any():
+            for line in splitter.feed(chunk):
+                yield line
+    except (aiohttp.ClientError, OSError) as error:
+        raise _no_answer(error) from error
+
+
+def _no_answer(error: Exception) -> TransportError:
+    """Translate; what failed while connecting has certainly not reached the server."""
+    never = isinstance(error, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError | aiohttp.InvalidURL)
+    if isinstance(error, aiohttp.ClientConnectorCertificateError | aiohttp.ClientConnectorSSLError):
+        return TransportError(f"TLS: {error}", sent=False)
+    if isinstance(error, TimeoutError):
+        return TransportError("connecting timed out" if never else "no answer in time", sent=not never)
+    return TransportError(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__, sent=not never)
