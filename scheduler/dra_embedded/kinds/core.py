@@ -1,0 +1,92 @@
+"""Namespaces, nodes and leases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dra_embedded.kinds.behaviour import Behaviour, Call, FieldReader, Object, carry, flag_field, text_field
+from dra_embedded.status import FORBIDDEN, INVALID, Cause
+
+
+class NamespaceBehaviour(Behaviour):
+    """Namespaces stay, terminating, until the namespace controller has taken its finalizer from the spec."""
+
+    def prepare_create(self, obj: Object, call: Call) -> None:
+        """Active, with the finalizer of the namespace controller."""
+        spec = dict(obj.get("spec") or {})
+        finalizers = list(spec.get("finalizers") or ())
+        if "kubernetes" not in finalizers:
+            finalizers.append("kubernetes")
+        obj["spec"] = {**spec, "finalizers": finalizers}
+        obj["status"] = {"phase": "Active"}
+
+    def prepare_update(self, new: Object, old: Object, call: Call) -> None:
+        """Finalizers change through /finalize, the status through /status."""
+        carry(new, old, "spec")
+        carry(new, old, "status")
+
+    def prepare_status_update(self, new: Object, old: Object, call: Call) -> None:
+        """Only the status changes."""
+        carry(new, old, "spec")
+
+    def finish(self, obj: Object) -> None:
+        """Label the namespace with its name, so that selectors can name it."""
+        metadata = obj["metadata"]
+        metadata["labels"] = {**(metadata.get("labels") or {}), "kubernetes.io/metadata.name": metadata["name"]}
+
+    def fields(self) -> Mapping[str, FieldReader]:
+        """Selectable fields of namespaces."""
+        return {"status.phase": text_field("status", "phase")}
+
+
+class NodeBehaviour(Behaviour):
+    """Nodes: a status given on create is kept; the provider ID and the pod CIDR do not change once set."""
+
+    def prepare_create(self, obj: Object, call: Call) -> None:
+        """Keep the status: whoever registers a node reports it along."""
+
+    def default(self, obj: Object) -> None:
+        """Allocatable is the capacity unless the node says otherwise."""
+        status = obj.get("status")
+        if isinstance(status, dict) and status.get("capacity") and not status.get("allocatable"):
+            obj["status"] = {**status, "allocatable": status["capacity"]}
+        obj.setdefault("spec", {})
+
+    def validate_update(self, new: Object, old: Object, call: Call) -> list[Cause]:
+        """The provider ID does not change once set."""
+        before, after = (each.get("spec") or {} for each in (old, new))
+        if before.get("providerID") and before.get("providerID") != after.get("providerID"):
+            return [Cause(FORBIDDEN, "spec.providerID", "Forbidden: node updates may not change it")]
+        return []
+
+    def fields(self) -> Mapping[str, FieldReader]:
+        """Selectable fields of nodes."""
+        return {"spec.unschedulable": flag_field("spec", "unschedulable")}
+
+
+class LeaseBehaviour(Behaviour):
+    """Leases: a PUT may create one, and none is updated without a resourceVersion."""
+
+    allow_create_on_update = True
+    allow_unconditional_update = False
+    status_fields = ()
+
+    def validate_create(self, obj: Object, call: Call) -> list[Cause]:
+        """Durations are positive, transitions not negative."""
+        return self._validate(obj)
+
+    def validate_update(self, new: Object, old: Object, call: Call) -> list[Cause]:
+        """As on create."""
+        return self._validate(new)
+
+    def _validate(self, obj: Object) -> list[Cause]:
+        spec = obj.get("spec") or {}
+        causes = []
+        duration, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+        if duration is not None and duration <= 0:
+            message = f"Invalid value: {duration}: must be greater than 0"
+            causes.append(Cause(INVALID, "spec.leaseDurationSeconds", message))
+        if transitions is not None and transitions < 0:
+            message = f"Invalid value: {transitions}: must be greater than or equal to 0"
+            causes.append(Cause(INVALID, "spec.leaseTransitions", message))
+        return causes

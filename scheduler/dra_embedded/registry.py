@@ -1,0 +1,165 @@
+"""Which resources the server has: what is served under which group, version and plural, and by which rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dra_api import references as known
+from dra_api.references import Resource
+from dra_api.versions import from_v1, to_v1
+from dra_embedded.errors import EmbeddedUsageError
+from dra_embedded.kinds.behaviour import Behaviour
+from dra_embedded.kinds.core import LeaseBehaviour, NamespaceBehaviour, NodeBehaviour
+from dra_embedded.kinds.dra import ClaimBehaviour, ClassBehaviour, SliceBehaviour, TaintRuleBehaviour, TemplateBehaviour
+from dra_embedded.kinds.events import EventBehaviour, from_core, to_core
+from dra_embedded.kinds.pod import PodBehaviour
+from dra_embedded.status import Subject
+
+Object = dict[str, Any]
+SERVED_DRA_VERSIONS = ("v1", "v1beta2", "v1beta1")
+_STATUS = frozenset({"status"})
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A resource as this server has it.
+
+    `versions`: served versions, preferred first. `bucket`: where its objects are stored; two resources may share one.
+    `storage`: the apiVersion of stored objects. `to_storage` and `from_storage(object, version)` convert between
+    a served version and the stored form, without changing their argument; None: nothing but the apiVersion differs.
+    """
+
+    resource: Resource
+    versions: tuple[str, ...]
+    behaviour: Behaviour
+    bucket: str
+    storage: str
+    subresources: frozenset[str] = frozenset()
+    short_names: tuple[str, ...] = ()
+    to_storage: Callable[[Object], Object] | None = None
+    from_storage: Callable[[Object, str], Object] | None = None
+    subject: Subject = field(init=False)
+    kind_subject: Subject = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "subject", Subject(self.resource.group, self.resource.plural))
+        object.__setattr__(self, "kind_subject", Subject(self.resource.group, self.resource.kind))
+
+    def is_stored_as(self, version: str) -> bool:
+        """Whether a served version is the stored form itself."""
+        return self.resource.api_version(version) == self.storage
+
+
+def _claim_like(resource: Resource, behaviour: Behaviour, versions: Iterable[str], **options: Any) -> Served:
+    served = tuple(version for version in versions if version in resource.versions)
+    return Served(
+        resource,
+        served,
+        behaviour,
+        f"{resource.plural}.{resource.group}",
+        resource.api_version("v1"),
+        to_storage=to_v1,
+        from_storage=from_v1,
+        **options,
+    )
+
+
+def plain(resource: Resource, behaviour: Behaviour | None = None, **options: Any) -> Served:
+    """A resource that looks the same in all its versions."""
+    bucket = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
+    storage = resource.api_version()
+    return Served(resource, resource.versions, behaviour or Behaviour(), bucket, storage, **options)
+
+
+_OPAQUE: tuple[tuple[Resource, tuple[str, ...], frozenset[str]], ...] = (
+    (known.SERVICE, ("svc",), _STATUS),
+    (known.REPLICATION_CONTROLLER, ("rc",), _STATUS),
+    (known.REPLICA_SET, ("rs",), _STATUS),
+    (known.STATEFUL_SET, ("sts",), _STATUS),
+    (known.POD_DISRUPTION_BUDGET, ("pdb",), _STATUS),
+    (known.PERSISTENT_VOLUME, ("pv",), _STATUS),
+    (known.PERSISTENT_VOLUME_CLAIM, ("pvc",), _STATUS),
+    (known.STORAGE_CLASS, ("sc",), frozenset()),
+    (known.CSI_NODE, (), frozenset()),
+    (known.CSI_DRIVER, (), frozenset()),
+    (known.CSI_STORAGE_CAPACITY, (), frozenset()),
+    (known.PRIORITY_CLASS, ("pc",), frozenset()),
+    (known.POD_GROUP, (), _STATUS),
+    (Resource("ConfigMap", "configmaps", "", ("v1",), namespaced=True), ("cm",), frozenset()),
+    (Resource("ServiceAccount", "serviceaccounts", "", ("v1",), namespaced=True), ("sa",), frozenset()),
+    (Resource("Deployment", "deployments", "apps", ("v1",), namespaced=True), ("deploy",), _STATUS),
+    (Resource("DaemonSet", "daemonsets", "apps", ("v1",), namespaced=True), ("ds",), _STATUS),
+    (Resource("Job", "jobs", "batch", ("v1",), namespaced=True), (), _STATUS),
+)
+
+
+def _modelled(dra_versions: tuple[str, ...]) -> list[Served]:
+    pod_subresources = frozenset({"status", "binding"})
+    events = plain(known.CORE_EVENT, EventBehaviour(), short_names=("ev",))
+    return [
+        plain(known.NAMESPACE, NamespaceBehaviour(), subresources=_STATUS | {"finalize"}, short_names=("ns",)),
+        plain(known.NODE, NodeBehaviour(), subresources=_STATUS, short_names=("no",)),
+        plain(known.POD, PodBehaviour(), subresources=pod_subresources, short_names=("po",)),
+        events,
+        replace(
+            events,
+            resource=known.EVENT,
+            to_storage=to_core,
+            from_storage=lambda obj, _version: from_core(obj),
+        ),
+        plain(known.LEASE, LeaseBehaviour()),
+        _claim_like(known.RESOURCE_CLAIM, ClaimBehaviour(), dra_versions, subresources=_STATUS),
+        _claim_like(known.RESOURCE_CLAIM_TEMPLATE, TemplateBehaviour(), dra_versions),
+        _claim_like(known.RESOURCE_SLICE, SliceBehaviour(), dra_versions),
+        _claim_like(known.DEVICE_CLASS, ClassBehaviour(), dra_versions),
+        _claim_like(known.DEVICE_TAINT_RULE, TaintRuleBehaviour(), dra_versions, subresources=_STATUS),
+    ]
+
+
+class Registry:
+    """The resources by (group, version, plural); more can be registered while the server runs."""
+
+    def __init__(self, dra_versions: tuple[str, ...] = SERVED_DRA_VERSIONS) -> None:
+        self._by_path: dict[tuple[str, str, str], Served] = {}
+        self._versions: set[tuple[str, str]] = set()
+        for served in _modelled(dra_versions):
+            self.add(served)
+        for resource, short_names, subresources in _OPAQUE:
+            self.add(plain(resource, short_names=short_names, subresources=subresources))
+
+    def add(self, served: Served) -> None:
+        """Serve one more resource. Raises EmbeddedUsageError when its path is taken by another kind."""
+        for version in served.versions:
+            key = (served.resource.group, version, served.resource.plural)
+            present = self._by_path.get(key)
+            if present is not None and present.resource.kind != served.resource.kind:
+                taken = f"{key[2]} of {served.resource.api_version(version)} is served as {present.resource.kind}"
+                raise EmbeddedUsageError(f"{taken}, so {served.resource.kind} needs another plural")
+            self._by_path.setdefault(key, served)
+            self._versions.add(key[:2])
+
+    def find(self, group: str, version: str, plural: str) -> Served | None:
+        """The resource at a path, or None."""
+        return self._by_path.get((group, version, plural))
+
+    def by_kind(self, api_version: str, kind: str) -> Served | None:
+        """The resource of an object's apiVersion and kind, or None."""
+        group, _, version = api_version.rpartition("/")
+        for (found_group, found_version, _plural), served in self._by_path.items():
+            if (found_group, found_version) == (group, version) and served.resource.kind == kind:
+                return served
+        return None
+
+    def has_version(self, group: str, version: str) -> bool:
+        """Whether any resource is served under this group and version."""
+        return (group, version) in self._versions
+
+    def all(self) -> list[tuple[str, str, Served]]:
+        """Every (group, version, resource), in the order of registration."""
+        return [(group, version, served) for (group, version, _), served in self._by_path.items()]
+
+    def resources(self) -> list[Served]:
+        """Every resource once, in the order of registration."""
+        return list(dict.fromkeys(self._by_path.values()))

@@ -1,0 +1,58 @@
+"""PATCH of an object or of its status, in the three formats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dra_api.transport import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, Request, Response
+from dra_embedded.bodies import check_size, from_storage, media_type, object_response, parse, to_storage
+from dra_embedded.context import Context
+from dra_embedded.patches.json_patch import MAX_OPERATIONS, JsonPatchError, MalformedPatchError, json_patch
+from dra_embedded.patches.merge import merge_patch
+from dra_embedded.patches.strategic import StrategicPatchError, strategic_merge_patch
+from dra_embedded.paths import Target
+from dra_embedded.status import StatusError, bad_request, not_found, unprocessable, unsupported_media_type
+from dra_embedded.verbs.replace import replace
+
+_FORMATS = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
+
+
+def patch(context: Context, target: Target, request: Request) -> Response:
+    """Apply the request's patch. Raises StatusError: 415 for another format (server-side apply is not served)."""
+    kind = media_type(request)
+    if kind not in _FORMATS:
+        raise unsupported_media_type(_FORMATS)
+    change = parse(check_size(request))
+    old = context.store.get(target.served.bucket, target.key)
+    if old is None:
+        raise not_found(target.served.subject, str(target.name))
+    patched = _apply(kind, from_storage(old.object, target), change)
+    new = to_storage(patched, target)
+    if new["metadata"].get("namespace", "") != old.object["metadata"].get("namespace", ""):
+        raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
+    if isinstance(change, dict) and "resourceVersion" not in (change.get("metadata") or {}):
+        new["metadata"]["resourceVersion"] = old.object["metadata"]["resourceVersion"]
+    stored = replace(context, target, old, new, dry_run=request.query.get("dryRun") == "All")
+    return object_response(200, stored, target)
+
+
+def _apply(kind: str, target: dict[str, Any], change: Any) -> dict[str, Any]:
+    try:
+        if kind == JSON_PATCH:
+            if isinstance(change, list) and len(change) > MAX_OPERATIONS:
+                message = f"Request entity too large: a JSON patch has at most {MAX_OPERATIONS} operations"
+                raise StatusError(413, "RequestEntityTooLarge", f"{message}, this one has {len(change)}")
+            patched = json_patch(target, change)
+        elif not isinstance(change, dict):
+            raise bad_request("a merge patch must be an object")
+        elif kind == MERGE_PATCH:
+            patched = merge_patch(target, change)
+        else:
+            patched = strategic_merge_patch(target, change)
+    except (MalformedPatchError, StrategicPatchError) as error:
+        raise bad_request(str(error)) from error
+    except JsonPatchError as error:
+        raise unprocessable(str(error)) from error
+    if not isinstance(patched, dict):
+        raise bad_request("the patched object is no object any more")
+    return patched
