@@ -150,7 +150,7 @@ def build_all(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     stamp = folder / STAMP
     stamp.write_text("incomplete\n")
-    say(f"control plane {KUBERNETES_VERSION}: building into {folder}; the first time takes 4 to 8 minutes")
+    say(f"control plane {KUBERNETES_VERSION}: building into {folder}; the first time takes 5 to 13 minutes")
     started = time.monotonic()
     for number, name in enumerate(BINARIES, start=1):
         say(f"[{number}/{len(BINARIES)}] {name} ...")
