@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,9 @@ from dra_bench.controlplane.client import Client
 from dra_bench.controlplane.cluster import ControlPlane, rbac_manifest
 from dra_bench.controlplane.errors import BinariesMissingError
 from dra_bench.controlplane.flags import Options
+from dra_scheduler.client.connection import connect
+from dra_scheduler.client.http_transport import HttpTransport
+from support.wall_clock import WallClock
 
 HERE = Path(__file__).parent
 REQUIRED = "DRA_REQUIRE_CONTROLPLANE"
@@ -49,6 +52,20 @@ def control_plane(control_plane_binaries: None) -> Iterator[ControlPlane]:
 def admin(control_plane: ControlPlane) -> Client:
     """A client that may do anything."""
     return control_plane.client("admin")
+
+
+@pytest.fixture
+async def admin_transport(control_plane: ControlPlane) -> AsyncIterator[HttpTransport]:
+    """The product's own way to the API server, as admin."""
+    async with await connect(str(control_plane.kubeconfig("admin")), None, WallClock()) as transport:
+        yield transport
+
+
+@pytest.fixture
+async def scheduler_transport(control_plane: ControlPlane) -> AsyncIterator[HttpTransport]:
+    """The same under the rights of manifests/rbac.yaml."""
+    async with await connect(str(control_plane.kubeconfig("dra-scheduler")), None, WallClock()) as transport:
+        yield transport
 
 
 @pytest.fixture
