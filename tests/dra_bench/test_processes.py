@@ -154,6 +154,7 @@ def test_a_program_ends_when_its_guard_is_killed(make: Callable[..., Component])
     guard_process = component._guard
     assert guard_process is not None
     guard_process.kill()
+    guard_process.wait()
     wait_until_gone(component.pid)
     assert not component.running
 
