@@ -10,7 +10,7 @@ import logging
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -88,6 +88,8 @@ class ConditionWriter:
         seen = pod["metadata"].get("generation") or 0, pod["metadata"]["resourceVersion"]
         wanted = PodCondition(reason, message[:MESSAGE_LIMIT], since, *seen)
         written, at = self._last.get(ref, (None, 0.0))
+        if written is not None and not was_false:
+            wanted = replace(wanted, since=written.since)  # our own write, not observed yet
         if written is None and observed is not None and was_false:
             # Another run of the scheduler wrote it; when is not known, so it counts as old.
             written = PodCondition(observed.get("reason") or "", observed.get("message") or "", since, *seen)
@@ -117,13 +119,14 @@ class ConditionWriter:
         await self._outbox.run(self._write)
 
     async def _write(self, pod: PodRef, condition: PodCondition) -> None:
+        condition = replace(condition, since=condition.since or timestamp(self._clock.now()))
         entry: dict[str, Any] = {
             "type": "PodScheduled",
             "status": "False",
             "reason": condition.reason,
             "message": condition.message,
             "lastProbeTime": None,
-            "lastTransitionTime": condition.since or timestamp(self._clock.now()),
+            "lastTransitionTime": condition.since,
         }
         if condition.generation:
             entry["observedGeneration"] = condition.generation
