@@ -130,17 +130,20 @@ class ConditionWriter:
         }
         if condition.generation:
             entry["observedGeneration"] = condition.generation
+        # Remembered before it is sent: what comes while it is under way is compared with this one.
+        self._remember(pod, condition)
+        written = False
         try:
             written = await self._patch(pod, entry, condition.resource_version)
         except NotWriterError:
-            return
+            pass
         except (ApiStatusError, TransportError) as error:
             self.failed += 1
             log.warning("condition not written pod=%s reason=%s error=%s", pod, condition.reason, error)
-            return
         if not written:
             self._last.pop(pod, None)
-            return
+
+    def _remember(self, pod: PodRef, condition: PodCondition) -> None:
         self._last[pod] = (condition, self._clock.monotonic())
         self._last.move_to_end(pod)
         while len(self._last) > REMEMBERED:
