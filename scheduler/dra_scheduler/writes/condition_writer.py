@@ -94,12 +94,10 @@ class ConditionWriter:
             # Another run of the scheduler wrote it; when is not known, so it counts as old.
             written = PodCondition(observed.get("reason") or "", observed.get("message") or "", since, *seen)
             at = self._clock.monotonic() - COUNTS_INTERVAL
-        now = self._clock.monotonic()
         if written is not None and (written.reason, written.message) == (wanted.reason, wanted.message):
             self._outbox.discard(ref)
             return
-        only_counts = written is not None and written.skeleton == wanted.skeleton
-        self._outbox.put(ref, wanted, max(now, at + COUNTS_INTERVAL) if only_counts else now)
+        self._outbox.put(ref, wanted, _due(wanted, written, at, self._clock.monotonic()))
 
     def forget(self, pod: PodRef) -> None:
         """The pod is gone or bound: nothing about it is to be written any more."""
@@ -119,6 +117,11 @@ class ConditionWriter:
         await self._outbox.run(self._write)
 
     async def _write(self, pod: PodRef, condition: PodCondition) -> None:
+        last, at = self._last.get(pod, (None, 0.0))
+        due = _due(condition, last, at, self._clock.monotonic())
+        if due > self._clock.monotonic():  # what it is compared with was written after it was put here
+            self._outbox.put(pod, self._outbox.get(pod) or condition, due)
+            return
         condition = replace(condition, since=condition.since or timestamp(self._clock.now()))
         entry: dict[str, Any] = {
             "type": "PodScheduled",
@@ -169,6 +172,12 @@ class ConditionWriter:
                 return False
             resource_version = live["metadata"]["resourceVersion"]
         return False
+
+
+def _due(wanted: PodCondition, written: PodCondition | None, at: float, now: float) -> float:
+    """When to write `wanted`, if `written` was the last one, at `at`; clock.monotonic(), seconds."""
+    only_counts = written is not None and written.skeleton == wanted.skeleton
+    return max(now, at + COUNTS_INTERVAL) if only_counts else now
 
 
 def _observed(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
