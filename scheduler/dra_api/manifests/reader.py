@@ -1,0 +1,188 @@
+"""Manifests to documents: YAML or JSON, lists flattened, old spellings taken or refused, types checked."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from dra_api.decode.fields import mapping
+from dra_api.errors import DecodeError, describe
+from dra_api.manifests.json_lines import parse_json
+from dra_api.manifests.kinds import SCHEMAS
+from dra_api.manifests.lines import Branch, Lines, Parsed, SyntaxProblem, line_at, line_of
+from dra_api.manifests.problem import Document, Manifests, Problem
+from dra_api.manifests.schema import check_types
+from dra_api.manifests.separators import split_documents
+from dra_api.manifests.spelling import check_pod, move_name
+from dra_api.manifests.yaml_lines import parse_yaml
+from dra_api.references import RESOURCE_GROUP, ObjectKey, find_resource
+from dra_api.versions import to_v1
+
+MAX_FILE = 32 * 2**20
+"""Bytes of one file."""
+
+MAX_OBJECT = 3 * 2**20
+"""Bytes of one object as JSON: what the API server and etcd take."""
+
+_WORKLOADS = frozenset(
+    ("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController")
+)
+
+
+def read_text(text: bytes, source: str, *, namespace: str = "default") -> Manifests:
+    """Read the objects of a file's content; `source` is its name in warnings and problems.
+
+    Namespaced objects without a namespace get `namespace`. Nothing is raised: what is wrong is among the problems.
+    """
+    return _Reader(source, namespace).read(text)
+
+
+class _Reader:
+    def __init__(self, source: str, namespace: str) -> None:
+        self._source = source
+        self._namespace = namespace
+        self._documents: list[Document] = []
+        self._warnings: list[Problem] = []
+        self._problems: list[Problem] = []
+
+    def read(self, content: bytes) -> Manifests:
+        if len(content) > MAX_FILE:
+            self._problem(0, "", f"has {len(content)} bytes, more than {MAX_FILE}", "split the file")
+        else:
+            try:
+                text = content.removeprefix(codecs.BOM_UTF8).decode("utf-8")
+            except UnicodeDecodeError as error:
+                line = content.count(b"\n", 0, error.start) + 1
+                self._problem(line, "", f"is not UTF-8 (byte {error.start})", "save the file as UTF-8")
+            else:
+                self._read_documents(text)
+        return Manifests(tuple(self._documents), tuple(self._warnings), tuple(self._problems))
+
+    def _read_documents(self, text: str) -> None:
+        if text.lstrip(" \t\r\n")[:1] in ("{", "["):
+            self._parse(parse_json(text), len(text))
+            return
+        for chunk in split_documents(text):
+            if chunk.odd_separator is not None:
+                hint = "write exactly three hyphens: ---"
+                self._warn(chunk.line, "", "", f"{chunk.odd_separator!r} is taken for a separator", hint)
+            if chunk.text.strip():
+                self._parse(parse_yaml(chunk.text, chunk.line), len(chunk.text))
+
+    def _parse(self, parsed: Iterator[Parsed], size: int) -> None:
+        try:
+            for document in parsed:
+                for path, line in document.duplicates:
+                    self._problem(line, path, "is there twice in the same object", "keep one of the two")
+                if document.value is not None:
+                    self._flatten(document.value, document.lines, size)
+        except SyntaxProblem as problem:
+            self._problem(problem.line, "", f"column {problem.column}: {problem.problem}", problem.hint)
+
+    def _flatten(self, value: Any, lines: Lines, size: int) -> None:
+        if not isinstance(value, dict):
+            self._problem(line_of(lines), "", "is not an object", "a manifest has apiVersion, kind and metadata.name")
+            return
+        kind = value.get("kind")
+        items = value.get("items")
+        if not isinstance(kind, str) or not kind.endswith("List") or not isinstance(items, list):
+            self._read_object(value, lines, size)
+            return
+        head = {"apiVersion": value.get("apiVersion"), "kind": kind.removesuffix("List")} if kind != "List" else {}
+        children = lines.children["items"] if isinstance(lines, Branch) and isinstance(lines.children, dict) else lines
+        for i, item in enumerate(items):
+            place = children.children[i] if isinstance(children, Branch) else children  # type: ignore[index]
+            self._flatten(head | item if isinstance(item, dict) else item, place, size)
+
+    def _read_object(self, obj: dict[str, Any], lines: Lines, size: int) -> None:
+        api_version, kind = obj.get("apiVersion"), obj.get("kind")
+        for name, value in (("apiVersion", api_version), ("kind", kind)):
+            if not isinstance(value, str) or not value:
+                self._problem(line_at(lines, name), name, "is missing or not a string", "every manifest needs it")
+                return
+        before = len(self._problems)
+        try:
+            obj = self._converted(obj, lines, str(api_version), str(kind))
+        except DecodeError as error:
+            self._report(error, obj, lines)
+            return
+        if size > MAX_OBJECT and (length := len(orjson.dumps(obj))) > MAX_OBJECT:
+            too_long = DecodeError("", f"has {length} bytes as JSON, API servers take at most {MAX_OBJECT}")
+            self._report(too_long, obj, lines)
+        if len(self._problems) == before:
+            self._documents.append(Document(obj, self._source, line_of(lines), str(api_version), lines))
+
+    def _converted(self, obj: dict[str, Any], lines: Lines, api_version: str, kind: str) -> dict[str, Any]:
+        def warn(field: str, problem: str, hint: str) -> None:
+            self._warn(line_at(lines, field), _title(obj, kind), field, problem, hint)
+
+        obj = move_name(obj, warn)
+        metadata = mapping(obj, "metadata")
+        if all(metadata.get(name) in (None, "") for name in ("name", "generateName")):
+            raise DecodeError("metadata.name", "is missing", "every object needs a name")
+        resource = find_resource(api_version, kind)
+        if api_version.partition("/")[0] == RESOURCE_GROUP and kind in SCHEMAS:
+            notes: list[str] = []
+            obj = to_v1(obj, notes)
+            for note in notes:
+                problem, _, hint = note.partition("; ")
+                warn("apiVersion", problem, hint)
+        elif resource is None:
+            if api_version.partition("/")[0] == RESOURCE_GROUP:
+                raise DecodeError(
+                    "kind", f"{kind} is not a kind of {RESOURCE_GROUP}", "use those of Kubernetes 1.31 and newer"
+                )
+            self._warn_unknown(kind, warn)
+            return obj
+        elif api_version not in [resource.api_version(version) for version in resource.versions]:
+            raise DecodeError("apiVersion", f"{api_version!r} is not known here", f"use {resource.api_version()}")
+        if kind == "Pod":
+            check_pod(obj)
+        for error in check_types(obj, SCHEMAS[kind]) if kind in SCHEMAS else ():
+            self._report(error, obj, lines)
+        if resource is not None and resource.namespaced and not metadata.get("namespace"):
+            obj = {**obj, "metadata": {**obj["metadata"], "namespace": self._namespace}}
+        return obj
+
+    def _warn_unknown(self, kind: str, warn: Any) -> None:
+        if kind in _WORKLOADS:
+            warn("kind", f"a {kind} is not scheduled and creates no Pods here", "write the Pods themselves")
+        else:
+            warn("kind", f"{kind} is not a kind that is known here; it is kept and otherwise ignored", "")
+
+    def _report(self, error: DecodeError, obj: dict[str, Any], lines: Lines) -> None:
+        title = _title(obj, str(obj.get("kind") or ""))
+        line = line_at(lines, error.field)
+        self._problems.append(Problem(self._source, line, title, error.field, error.problem, error.hint))
+
+    def _problem(self, line: int, field: str, problem: str, hint: str) -> None:
+        self._problems.append(Problem(self._source, line, "", field, problem, hint))
+
+    def _warn(self, line: int, obj: str, field: str, problem: str, hint: str) -> None:
+        self._warnings.append(Problem(self._source, line, obj, field, problem, hint))
+
+
+def _title(obj: dict[str, Any], kind: str) -> str:
+    metadata = obj.get("metadata")
+    names = metadata if isinstance(metadata, dict) else {}
+    name = names.get("name") or names.get("generateName") or obj.get("name") or ""
+    return describe(kind, str(names.get("namespace") or ""), str(name))
+
+
+def merge(parts: list[Manifests]) -> Manifests:
+    """Join what was read from several files; an object that is there twice is a problem."""
+    first: dict[ObjectKey, Document] = {}
+    documents: list[Document] = []
+    problems = [problem for part in parts for problem in part.problems]
+    for document in (document for part in parts for document in part.documents):
+        other = first.setdefault(document.key, document) if document.key.name else document
+        if other is document:
+            documents.append(document)
+            continue
+        text = f"is already defined at {other.source}:{other.line}"
+        problems.append(Problem(document.source, document.line, str(document.key), "", text, "keep one of the two"))
+    warnings = tuple(warning for part in parts for warning in part.warnings)
+    return Manifests(tuple(documents), warnings, tuple(problems))

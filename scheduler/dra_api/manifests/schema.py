@@ -1,0 +1,86 @@
+"""Types of the fields that are read, as data, and the check of an object against them.
+
+A schema is a name of a type ("string", "integer", "boolean", "quantity", "any"), a dict of fields (an object), a list
+of one schema (a list) or `Map` (an object with any keys). An open object may have fields that are not listed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, Union
+
+from dra_api.decode.fields import check_integer, wrong_type
+from dra_api.decode.values import check_quantity
+from dra_api.errors import DecodeError
+
+Schema = Union[str, "Map", "Fields", list[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """An object with any keys whose values have one schema."""
+
+    values: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """An object with known fields; `open_`: others may be there and are not looked at."""
+
+    fields: dict[str, Schema] = field(default_factory=dict)
+    open_: bool = False
+
+
+def check_types(value: Any, schema: Schema, path: str = "") -> Iterator[DecodeError]:
+    """Yield an error for every field of the wrong type and, in closed objects, for every unknown one."""
+    if value is None or schema == "any":
+        return
+    if isinstance(schema, str):
+        try:
+            _SCALARS[schema](path, value)
+        except DecodeError as error:
+            yield error
+    elif isinstance(schema, list):
+        if not isinstance(value, list):
+            yield wrong_type(path, "a list", value)
+            return
+        for i, item in enumerate(value):
+            yield from check_types(item, schema[0], f"{path}[{i}]")
+    elif not isinstance(value, dict):
+        yield wrong_type(path, "an object", value)
+    elif isinstance(schema, Map):
+        for key, item in value.items():
+            yield from check_types(item, schema.values, f"{path}[{key}]")
+    else:
+        yield from _check_fields(value, schema, path)
+
+
+def _check_fields(value: dict[str, Any], schema: Fields, path: str) -> Iterator[DecodeError]:
+    for key, item in value.items():
+        where = f"{path}.{key}" if path else key
+        expected = schema.fields.get(key)
+        if expected is not None:
+            yield from check_types(item, expected, where)
+        elif not schema.open_:
+            close = get_close_matches(key, schema.fields, 1)
+            yield DecodeError(where, "unknown field", f"did you mean {close[0]}?" if close else "")
+
+
+def _string(path: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise wrong_type(path, "a string", value)
+
+
+def _boolean(path: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise wrong_type(path, "a boolean", value)
+
+
+_SCALARS: dict[str, Callable[[str, Any], object]] = {
+    "string": _string,
+    "integer": check_integer,
+    "boolean": _boolean,
+    "quantity": check_quantity,
+}
