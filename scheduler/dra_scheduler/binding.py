@@ -1,0 +1,209 @@
+"""From a decision to a pod on its node: one bind task per pod, many at a time.
+
+    claims: finalizer, allocation + reservation --> rivals? --> devices ready? --> binding --> done
+        |  each step: lost or refused                |              |  [Wait]         |
+        +--------------------------------------------+--------------+-----------------+--> undo, forget, again
+
+* What was assumed stays assumed until it is certain that it does not hold. No answer is no certainty: the step is asked
+  again until there is one (`UnknownOutcomeError`), however long that takes.
+* Undoing removes our reservation only. The allocation stays, and the next attempt uses it; it is cleared when a rival
+  was first, or when it fits no node any more, and then only if nobody uses it.
+* A process that ends anywhere in between leaves claims that are allocated and perhaps reserved for a pod without a
+  node. The next one finds them so and takes them up again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TypeVar
+
+from dra_api import encode
+from dra_api.clock import Clock
+from dra_api.transport import TransportError
+from dra_scheduler.cache.claim_store import Claim
+from dra_scheduler.cache.cluster import Cluster
+from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.client.errors import ApiStatusError, ConflictError
+from dra_scheduler.cycle.decision import Bind, ClaimPlan, Wait
+from dra_scheduler.errors import SchedulerError
+from dra_scheduler.locks import Locks
+from dra_scheduler.readiness import Readiness, allocated_at, readiness
+from dra_scheduler.rivals import RivalError, check_rivals
+from dra_scheduler.settings import Settings
+from dra_scheduler.signals import Signals
+from dra_scheduler.writes.binding_writer import BindingWriter
+from dra_scheduler.writes.claim_writer import ClaimWriter
+from dra_scheduler.writes.errors import BindLostError, ClaimLostError, UnknownOutcomeError, WriteError
+from dra_scheduler.writes.refs import ClaimRef, PodRef
+
+FIRST_DELAY = 0.5
+DELAY_CAP = 10.0
+"""Seconds between two questions about an unknown outcome."""
+
+_log = logging.getLogger(__name__)
+_T = TypeVar("_T")
+
+
+class DevicesNotReadyError(SchedulerError):
+    """The devices' binding conditions failed, or were not true in time: their driver's or the device's fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class BindOutcome:
+    """`bound`, or why not. `conflict`: somebody was faster, so another attempt soon is sensible."""
+
+    bound: bool
+    problem: str = ""
+    conflict: bool = False
+    contested: int = 0
+
+
+@dataclass(slots=True)
+class _Task:
+    """A pod on its way: the claims whose reservation has been written are `reserved`."""
+
+    pod: PodInfo
+    ref: PodRef
+    bind: Bind
+    reserved: list[Claim] = field(default_factory=list)
+    contested: int = 0
+
+
+class Binder:
+    """Carries out decisions. `waiting` has, by uid, what pods wait for in the middle of it."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        claims: ClaimWriter,
+        bindings: BindingWriter,
+        signals: Signals,
+        *,
+        clock: Clock,
+        settings: Settings,
+    ) -> None:
+        self._cluster = cluster
+        self._claims = claims
+        self._bindings = bindings
+        self._signals = signals
+        self._clock = clock
+        self._settings = settings
+        self._locks = Locks()
+        self.waiting: dict[str, Wait] = {}
+
+    async def run(self, pod: PodInfo, bind: Bind) -> BindOutcome:
+        """Write what was decided; on failure undo it and forget what was assumed. Never raises for what may happen."""
+        task = _Task(pod, PodRef(pod.namespace, pod.name, pod.uid), bind)
+        try:
+            await self._carry_out(task)
+        except RivalError as error:
+            await self._undo(task, deallocate=True)
+            return BindOutcome(False, str(error), conflict=True, contested=1)
+        except (ClaimLostError, BindLostError, ConflictError) as error:
+            await self._undo(task)
+            return BindOutcome(False, str(error), conflict=True)
+        except (WriteError, ApiStatusError, TransportError, DevicesNotReadyError) as error:
+            await self._undo(task)
+            return BindOutcome(False, str(error))
+        return BindOutcome(True, contested=task.contested)
+
+    async def _carry_out(self, task: _Task) -> None:
+        for plan in task.bind.claims:
+            await self._until_known(lambda plan=plan: self._write_claim(task, plan))  # type: ignore[misc]
+        contested = check_rivals(self._cluster, task.reserved)
+        task.contested = len(contested)
+        for device in contested:
+            _log.warning("device allocated twice, the other allocation is later pod=%s device=%s", task.ref, device)
+        await self._until_ready(task)
+        if not task.bind.placed:
+            await self._until_known(lambda: self._bindings.bind(task.ref, task.bind.node))
+
+    async def _write_claim(self, task: _Task, plan: ClaimPlan) -> None:
+        # Several pods may have decided the same claim: the first writes the allocation, the others join it.
+        async with self._locks.hold(plan.uid):
+            claim = self._cluster.claims.by_uid(plan.uid)
+            if claim is None:
+                raise ClaimLostError(f"{plan.namespace}/{plan.name}", "deleted meanwhile")
+            wanted = None if plan.allocation is None else encode.allocation(plan.allocation)
+            answer = await self._claims.allocate_and_reserve(claim.raw, wanted, task.ref)
+            self._cluster.learn_claim(answer)
+            task.reserved.append(claim)
+
+    async def _until_known(self, ask: Callable[[], Awaitable[_T]]) -> _T:
+        delay = FIRST_DELAY
+        while True:
+            try:
+                return await ask()
+            except UnknownOutcomeError as error:
+                _log.warning("outcome of a write is unknown, asking again: %s", error)
+                await asyncio.sleep(delay)
+                delay = min(delay * 2, DELAY_CAP)
+
+    async def _until_ready(self, task: _Task) -> None:
+        """Wait for the devices' binding conditions (KEP-5007)."""
+        uid = task.pod.uid
+        until = (uid, *(claim.uid for claim in task.reserved))
+        with self._signals.listen(until) as changed:
+            try:
+                while not self._ready(task):
+                    seconds = self._seconds_left(task)
+                    self.waiting[uid] = Wait("waiting for the binding conditions of its devices", until, seconds)
+                    changed.clear()
+                    with contextlib.suppress(TimeoutError):
+                        async with asyncio.timeout(seconds):
+                            await changed.wait()
+            finally:
+                self.waiting.pop(uid, None)
+
+    def _ready(self, task: _Task) -> bool:
+        if self._cluster.pods.get(task.pod.uid) is None:
+            raise BindLostError(f"pod {task.ref}: deleted before it was bound")
+        states = []
+        for claim in task.reserved:
+            if claim.allocation is None:
+                raise ClaimLostError(f"{claim.namespace}/{claim.name}", "deallocated meanwhile")
+            states.append(readiness(claim.raw))
+            if states[-1] is Readiness.FAILED:
+                where = f"{claim.namespace}/{claim.name}"
+                raise DevicesNotReadyError(f"claim {where}: a binding failure condition of a device is true")
+        return Readiness.WAITING not in states
+
+    def _seconds_left(self, task: _Task) -> float:
+        """Return how long may still be waited. Raises DevicesNotReadyError when the time is up."""
+        now = self._clock.now()
+        limit = timedelta(seconds=self._settings.binding_timeout)
+        for claim in task.reserved:
+            since = allocated_at(claim.raw) or now
+            if readiness(claim.raw) is Readiness.WAITING and now >= since + limit:
+                raise DevicesNotReadyError(f"device binding timeout: claim={claim.namespace}/{claim.name}")
+        ends = [(allocated_at(claim.raw) or now) + limit for claim in task.reserved]
+        return (min(ends) - now).total_seconds()
+
+    async def _undo(self, task: _Task, *, deallocate: bool = False) -> None:
+        """Take back the reservations, then forget. What cannot be taken back is left to the next attempt."""
+        for claim in task.reserved:
+            await self.release(claim, task.ref, deallocate=deallocate)
+        self._cluster.forget(task.pod, [plan.uid for plan in task.bind.claims])
+
+    async def release(self, claim: Claim, pod: PodRef, *, deallocate: bool) -> bool:
+        """Remove the pod's reservation, and the allocation too if asked and nobody else uses it; whether it is done."""
+        ref = ClaimRef(claim.namespace, claim.name, claim.uid)
+        try:
+            async with self._locks.hold(claim.uid):
+                live = await self._claims.unreserve(ref, pod.uid) if pod.uid in claim.reserved_for else claim.raw
+                if live is not None:
+                    self._cluster.learn_claim(live)
+                if live is None or not deallocate:
+                    return True
+                answer = await self._claims.deallocate(live)
+                if answer is not None:
+                    self._cluster.learn_claim(answer)
+                return True
+        except (WriteError, ApiStatusError, TransportError) as error:
+            _log.warning("not taken back, the next attempt takes it up pod=%s claim=%s error=%s", pod, ref, error)
+            return False

@@ -1,0 +1,195 @@
+"""Claims as observed, and what we have decided about them and not yet observed.
+
+    unallocated --assume(pod)--> assumed --confirm: an object with this allocation is observed--> allocated
+         ^                        |  ^
+         |                        |  +-- assume(another pod): it joins the assumed allocation
+         +-- forget(last pod) ----+
+
+* An assumption belongs to the pods that were decided with it, and ends with the last of them (`forget`), when the
+  allocation is observed, or with the claim. It never expires: as long as a write is under way, or its outcome is not
+  known, the devices stay taken.
+* A stale event never ends an assumption. The answers to our own writes are observations too (`observe`), so an event
+  that is older than the answer is known to be old by its resourceVersion and ignored. (An alternative would be to
+  compare contents; but an event from before our write differs from it legitimately.)
+* Another allocation than the assumed one is a rival's. Both hold their devices in the ledger until ours is forgotten:
+  a device must stay in use until both are gone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from dra_allocator.claim import ResourceClaim
+from dra_allocator.outcome import AllocationResult
+from dra_api import decode
+from dra_api.errors import DecodeError
+from dra_scheduler.versions import is_stale
+
+
+class Book(Protocol):
+    """The part of the allocator's ledger that claims are entered in."""
+
+    def observe(self, claim_uid: str, result: AllocationResult | None) -> None:
+        """What the API says of the claim now."""
+        ...
+
+    def assume(self, claim_uid: str, result: AllocationResult) -> None:
+        """What we have decided."""
+        ...
+
+    def forget(self, claim_uid: str) -> None:
+        """The decision is void."""
+        ...
+
+
+@dataclass(slots=True, eq=False)
+class Claim:
+    """A claim. `raw` is its newest known version (v1) and is never changed in place.
+
+    `spec` None: it cannot be read, `problem` says why. `reserved_for` are the uids in `status.reservedFor`.
+    """
+
+    uid: str
+    namespace: str
+    name: str
+    raw: Mapping[str, Any]
+    spec: ResourceClaim | None = None
+    problem: str = ""
+    allocation: AllocationResult | None = None
+    reserved_for: tuple[str, ...] = ()
+    owner_uid: str = ""
+    deleting: bool = False
+    assumed: AllocationResult | None = None
+    sharers: set[str] = field(default_factory=set)
+
+    @property
+    def effective(self) -> AllocationResult | None:
+        """The allocation that is, or the one that we are about to write."""
+        return self.allocation or self.assumed
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChange:
+    """What an observation changed: `freed` devices became free, `status` or existence changed."""
+
+    claim: Claim
+    added: bool = False
+    removed: bool = False
+    freed: bool = False
+    status: bool = False
+
+
+class ClaimStore:
+    """All claims. Only `observe`, `remove`, `assume` and `forget` change it; each keeps the ledger in step."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._by_key: dict[tuple[str, str], Claim] = {}
+        self._by_uid: dict[str, Claim] = {}
+
+    def __len__(self) -> int:
+        return len(self._by_uid)
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self._by_uid.values())
+
+    def get(self, namespace: str, name: str) -> Claim | None:
+        """Return the claim of that name."""
+        return self._by_key.get((namespace, name))
+
+    def by_uid(self, uid: str) -> Claim | None:
+        """Return the claim of that uid."""
+        return self._by_uid.get(uid)
+
+    def observe(self, raw: Mapping[str, Any]) -> ClaimChange | None:
+        """Take in a version of a claim from the API server; None if it is older than what is known."""
+        meta = raw["metadata"]
+        claim = self._by_uid.get(meta["uid"])
+        added = claim is None
+        if claim is None:
+            claim = self._add(raw)
+        elif is_stale(raw, claim.raw):
+            return None
+        before = claim.allocation
+        status_changed = claim.raw.get("status") != raw.get("status")
+        claim.raw = raw
+        claim.deleting = meta.get("deletionTimestamp") is not None
+        self._read_status(claim, raw.get("status") or {})
+        self._book.observe(claim.uid, claim.allocation)
+        if claim.assumed is not None and claim.allocation is not None and _same(claim.allocation, claim.assumed):
+            claim.assumed = None
+            claim.sharers.clear()
+        freed = before is not None and claim.allocation is None
+        return ClaimChange(claim, added=added, freed=freed, status=status_changed)
+
+    def remove(self, uid: str) -> ClaimChange | None:
+        """The claim is gone; with it what was assumed."""
+        claim = self._by_uid.pop(uid, None)
+        if claim is None:
+            return None
+        if self._by_key.get((claim.namespace, claim.name)) is claim:
+            del self._by_key[claim.namespace, claim.name]
+        held = claim.effective is not None
+        self._book.observe(uid, None)
+        self._book.forget(uid)
+        claim.allocation = claim.assumed = None
+        claim.sharers.clear()
+        return ClaimChange(claim, removed=True, freed=held)
+
+    def assume(self, uid: str, allocation: AllocationResult, pod_uid: str) -> None:
+        """A pod was decided with this allocation of a claim that is not allocated yet."""
+        claim = self._by_uid[uid]
+        claim.assumed = allocation
+        claim.sharers.add(pod_uid)
+        self._book.assume(uid, allocation)
+
+    def forget(self, uid: str, pod_uid: str) -> ClaimChange | None:
+        """The pod gives up its part in the assumption; None if nothing became free by it."""
+        claim = self._by_uid.get(uid)
+        if claim is None or pod_uid not in claim.sharers:
+            return None
+        claim.sharers.discard(pod_uid)
+        if claim.sharers:
+            return None
+        claim.assumed = None
+        self._book.forget(uid)
+        return ClaimChange(claim, freed=True)
+
+    def _add(self, raw: Mapping[str, Any]) -> Claim:
+        meta = raw["metadata"]
+        claim = Claim(meta["uid"], meta["namespace"], meta["name"], raw)
+        replaced = self._by_key.get((claim.namespace, claim.name))
+        if replaced is not None:
+            self.remove(replaced.uid)
+        owners = [o for o in meta.get("ownerReferences") or () if o.get("controller")]
+        claim.owner_uid = owners[0].get("uid") or "" if owners else ""
+        try:
+            claim.spec = decode.resource_claim(dict(raw))
+        except DecodeError as error:
+            claim.problem = str(error)
+        self._by_key[claim.namespace, claim.name] = claim
+        self._by_uid[claim.uid] = claim
+        return claim
+
+    def _read_status(self, claim: Claim, status: Mapping[str, Any]) -> None:
+        claim.reserved_for = tuple(entry.get("uid") or "" for entry in status.get("reservedFor") or ())
+        allocation = status.get("allocation")
+        if claim.spec is not None:
+            claim.problem = ""
+        try:
+            claim.allocation = None if allocation is None else decode.allocation_result(allocation)
+        except DecodeError as error:
+            # Which devices it holds now is not known: what it held before stays taken, and nobody can use the claim.
+            claim.problem = str(error.of("ResourceClaim", claim.namespace, claim.name))
+
+
+def _same(one: AllocationResult, other: AllocationResult) -> bool:
+    """Whether two allocations pick the same devices for the same requests (the server may fill in other fields)."""
+    return _picks(one) == _picks(other)
+
+
+def _picks(result: AllocationResult) -> Counter[tuple[object, ...]]:
+    return Counter((entry.request, entry.device, entry.share_id, bool(entry.admin_access)) for entry in result.devices)

@@ -1,0 +1,213 @@
+"""The cluster as known: every observed object goes through here, into the tables and on to whoever listens.
+
+Observations come from reflectors as (old, new) pairs of raw v1 objects and from the answers to our own writes. All of
+it happens on the event loop, without an await in between: whoever reads between two awaits reads one consistent state.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dra_allocator.features import Features
+from dra_allocator.ledger import Ledger
+from dra_allocator.outcome import AllocationResult
+from dra_allocator.table import Table
+from dra_allocator.view import View
+from dra_api import decode
+from dra_api.errors import DecodeError
+from dra_scheduler.cache.claim_store import ClaimChange, ClaimStore
+from dra_scheduler.cache.node_info import node_info
+from dra_scheduler.cache.node_table import NodeTable
+from dra_scheduler.cache.pod_info import PodInfo, pod_info
+from dra_scheduler.cache.pod_store import PodStore
+from dra_scheduler.errors import UnreadableObjectError
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft
+
+Raw = Mapping[str, Any]
+_log = logging.getLogger(__name__)
+
+
+class Listener(Protocol):
+    """Who is told of what changed, in the same tick."""
+
+    def pod_seen(self, pod: PodInfo, before: PodInfo | None) -> None:
+        """A pod that has not ended was observed."""
+        ...
+
+    def pod_gone(self, pod: PodInfo) -> None:
+        """A pod was deleted or has ended."""
+        ...
+
+    def happened(self, event: ClusterEvent) -> None:
+        """Something that may make pods schedulable."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """How objects of one kind come into the device table and out of it."""
+
+    read: Callable[[dict[str, Any]], Any]
+    put: Callable[[Any], None]
+    remove: Callable[[str], None]
+
+
+class Cluster:
+    """All that is known, and the handlers that keep it so (`apply_*` take what a reflector hands over).
+
+    An object that cannot be read is logged with its name and left out until it changes.
+    """
+
+    def __init__(self, features: Features) -> None:
+        self.features = features
+        self.devices = Table()
+        self.ledger = Ledger()
+        self.nodes = NodeTable()
+        self.pods = PodStore(self.nodes)
+        self.claims = ClaimStore(self.ledger)
+        self.classes: set[str] = set()
+        self.listener: Listener | None = None
+
+    def view(self) -> View:
+        """Return the window for one attempt to allocate."""
+        return View(self.devices, self.ledger, self.features)
+
+    # Observations
+
+    def apply_pod(self, old: Raw | None, new: Raw | None) -> None:
+        """A pod was added, changed or (new None) deleted."""
+        raw = new if new is not None else old
+        if raw is None:
+            return
+        uid = raw["metadata"]["uid"]
+        if old is not None and old["metadata"]["uid"] != uid:
+            self._pod_gone(old["metadata"]["uid"])
+        if new is None:
+            self._pod_gone(uid)
+            return
+        if self.pods.is_stale(new):
+            return
+        pod = _read(lambda: pod_info(new))
+        if pod is None or pod.terminal:
+            self._pod_gone(uid)
+            return
+        replaced = self.pods.uid_of(*pod.key)
+        if replaced is not None and replaced != uid:
+            self._pod_gone(replaced)
+        before = self.pods.observe(pod)
+        if self.listener is not None:
+            self.listener.pod_seen(pod, before)
+
+    def apply_node(self, old: Raw | None, new: Raw | None) -> None:
+        """A node was added, changed or deleted."""
+        if new is None:
+            if old is not None:
+                name = old["metadata"]["name"]
+                self.devices.remove_node(name)
+                self.nodes.remove_node(name)
+            return
+        info, node = _read(lambda: node_info(new)), _read(lambda: decode.node(dict(new)))
+        name = new["metadata"]["name"]
+        before = self.nodes.info(name)
+        if info is None or node is None:
+            self.devices.remove_node(name)
+            self.nodes.remove_node(name)
+            return
+        if before == info:
+            return
+        self.devices.apply_node(node)
+        number = self.devices.node_id(name)
+        self.nodes.set_node(info, -1 if number is None else number)
+        self._tell(NodeChanged(before, info))
+
+    def apply_claim(self, old: Raw | None, new: Raw | None) -> None:
+        """A claim was added, changed or deleted."""
+        if old is not None and (new is None or old["metadata"]["uid"] != new["metadata"]["uid"]):
+            self._claim_changed(self.claims.remove(old["metadata"]["uid"]))
+        if new is not None:
+            self.learn_claim(new)
+
+    def apply_slice(self, old: Raw | None, new: Raw | None) -> None:
+        """A ResourceSlice was added, changed or deleted."""
+        self._apply(old, new, _Entry(decode.resource_slice, self.devices.apply_slice, self.devices.remove_slice))
+        self._tell(DevicesChanged("slice"))
+
+    def apply_class(self, old: Raw | None, new: Raw | None) -> None:
+        """A DeviceClass was added, changed or deleted."""
+        self._apply(old, new, _Entry(decode.device_class, self.devices.apply_class, self.devices.remove_class))
+        if new is not None:
+            self.classes.add(new["metadata"]["name"])
+        elif old is not None:
+            self.classes.discard(old["metadata"]["name"])
+        self._tell(DevicesChanged("class"))
+
+    def apply_taint_rule(self, old: Raw | None, new: Raw | None) -> None:
+        """A DeviceTaintRule was added, changed or deleted."""
+        table = self.devices
+        self._apply(old, new, _Entry(decode.taint_rule, table.apply_taint_rule, table.remove_taint_rule))
+        self._tell(DevicesChanged("taint-rule"))
+
+    def learn_claim(self, raw: Raw) -> None:
+        """Take in a claim as the API server answered it, from a watch or to a write of ours."""
+        change = self.claims.observe(raw)
+        if change is not None and change.claim.problem:
+            _log.warning("object cannot be read: %s", change.claim.problem)
+        self._claim_changed(change)
+
+    # Decisions
+
+    def assume(self, pod_uid: str, node: str, allocations: Iterable[tuple[str, AllocationResult]]) -> None:
+        """A pod was decided: it goes to the node, with these new allocations (claim uid, result)."""
+        self.pods.assume(pod_uid, node)
+        for uid, allocation in allocations:
+            self.claims.assume(uid, allocation, pod_uid)
+
+    def assume_claims(self, pod_uid: str, allocations: Iterable[tuple[str, AllocationResult]]) -> None:
+        """Allocations were decided for a pod that has its node already."""
+        for uid, allocation in allocations:
+            self.claims.assume(uid, allocation, pod_uid)
+
+    def forget(self, pod: PodInfo, claims: Iterable[str]) -> None:
+        """The exact inverse of `assume`, as far as it has not been confirmed meanwhile."""
+        for uid in claims:
+            self._claim_changed(self.claims.forget(uid, pod.uid))
+        if self.pods.forget(pod.uid):
+            self._tell(PodLeft(pod))
+
+    def _pod_gone(self, uid: str) -> None:
+        placed = self.pods.assumed_node(uid) is not None
+        pod = self.pods.remove(uid)
+        if pod is None:
+            return
+        if self.listener is not None:
+            self.listener.pod_gone(pod)
+        if placed or pod.node_name:
+            self._tell(PodLeft(pod))
+
+    def _claim_changed(self, change: ClaimChange | None) -> None:
+        if change is not None:
+            self._tell(ClaimChanged(change))
+
+    def _apply(self, old: Raw | None, new: Raw | None, entry: _Entry) -> None:
+        decoded = None if new is None else _read(lambda: entry.read(dict(new)))
+        raw = new if new is not None else old
+        if decoded is not None:
+            entry.put(decoded)
+        elif raw is not None:
+            entry.remove(raw["metadata"]["name"])
+
+    def _tell(self, event: ClusterEvent) -> None:
+        if self.listener is not None:
+            self.listener.happened(event)
+
+
+def _read(read: Callable[[], Any]) -> Any:
+    """Return what `read` returns, or None if the object cannot be read: reported with its name, left out."""
+    try:
+        return read()
+    except (DecodeError, UnreadableObjectError) as error:
+        _log.warning("object cannot be read, so it is left out: %s", error)
+        return None

@@ -1,0 +1,1 @@
+"""The scheduling cycle: a pod and the cluster's state in, a decision out."""

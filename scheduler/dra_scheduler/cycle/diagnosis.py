@@ -1,0 +1,59 @@
+"""Which nodes are left and why the others fell out, filter by filter, for all nodes at once.
+
+A node falls out at the first filter that it fails; that filter's reasons count for it, as in kube-scheduler.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+
+from dra_scheduler.cache.label_columns import BoolArray
+from dra_scheduler.cache.node_table import NodeTable
+from dra_scheduler.plugins import Plugin
+
+
+class Diagnosis:
+    """`left` are the rows still in; `counts` nodes by reason; `resolvable` rows that fell out by other pods' presence.
+
+    `unavailable` are claims (uids) whose allocation kept a node out.
+    """
+
+    def __init__(self, table: NodeTable) -> None:
+        self.left: BoolArray = table.present.copy()
+        self.resolvable: BoolArray = np.zeros(table.rows, np.bool_)
+        self.counts: Counter[str] = Counter()
+        self.plugins: set[Plugin] = set()
+        self.unavailable: set[str] = set()
+
+    def any_left(self) -> bool:
+        """Whether at least one node is left."""
+        return bool(self.left.any())
+
+    def drop(self, plugin: Plugin, failed: BoolArray, reason: str, *, resolvable: bool = False) -> BoolArray:
+        """Take out the rows in `failed` that were left, for one reason. Returns those that were taken out."""
+        out = failed & self.left
+        count = int(np.count_nonzero(out))
+        if count:
+            self.plugins.add(plugin)
+            self.counts[reason] += count
+            self.left &= ~out
+            if resolvable:
+                self.resolvable |= out
+        return out
+
+    def drop_each(self, plugin: Plugin, reasons: Iterable[tuple[str, BoolArray]], unresolvable: BoolArray) -> None:
+        """Take out rows that fail for several reasons at once; each reason of a row counts."""
+        out = np.zeros_like(self.left)
+        for reason, failed in reasons:
+            hit = failed & self.left
+            count = int(np.count_nonzero(hit))
+            if count:
+                self.counts[reason] += count
+                out |= hit
+        if out.any():
+            self.plugins.add(plugin)
+            self.left &= ~out
+            self.resolvable |= out & ~unresolvable

@@ -1,0 +1,81 @@
+"""The claims of a pod: which there are, and why the pod cannot have them yet. Texts are kube-scheduler's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dra_allocator.claim import DeviceRequest
+from dra_allocator.features import Features
+from dra_scheduler.cache.claim_store import Claim, ClaimStore
+from dra_scheduler.cache.pod_info import PodClaim, PodInfo
+
+MAX_RESERVATIONS = 256
+"""Entries that `status.reservedFor` can have (KEP-4381; 32 in Kubernetes 1.31, where the server says so itself)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodClaims:
+    """`unallocated` are to be allocated, `allocated` are already, or are about to be by a decision of ours."""
+
+    unallocated: tuple[Claim, ...] = ()
+    allocated: tuple[Claim, ...] = ()
+
+
+def resolve(pod: PodInfo, store: ClaimStore) -> PodClaims | str:
+    """Return the pod's claims, each once, or why it cannot be scheduled before something changes about them."""
+    found: dict[str, Claim] = {}
+    for entry in pod.claims:
+        if entry.problem:
+            return entry.problem
+        if entry.claim_name is None:
+            # The template's claim was found not to be needed.
+            continue
+        claim = store.get(pod.namespace, entry.claim_name)
+        problem = _problem(pod, entry, claim)
+        if claim is None or problem:
+            return problem
+        found[claim.uid] = claim
+    return PodClaims(
+        tuple(claim for claim in found.values() if claim.effective is None),
+        tuple(claim for claim in found.values() if claim.effective is not None),
+    )
+
+
+def _problem(pod: PodInfo, entry: PodClaim, claim: Claim | None) -> str:
+    if claim is None:
+        return f'could not find ResourceClaim "{pod.namespace}/{entry.claim_name}"'
+    if claim.deleting:
+        return f'resourceclaim "{claim.name}" is being deleted'
+    if entry.from_template and claim.owner_uid != pod.uid:
+        return (
+            f"ResourceClaim {claim.namespace}/{claim.name} was not created for Pod {pod.namespace}/{pod.name} "
+            f"(Pod is not owner)"
+        )
+    return claim.problem
+
+
+def refused(pod: PodInfo, claims: PodClaims, classes: Iterable[str], features: Features) -> str:
+    """Return why no node can help: a claim has no room for the pod, or a request cannot be served. Else nothing."""
+    for claim in claims.allocated:
+        if pod.uid not in claim.reserved_for and len(claim.reserved_for) >= MAX_RESERVATIONS:
+            return "resourceclaim in use"
+    for claim in claims.unallocated:
+        for request in claim.spec.requests if claim.spec is not None else ():
+            problem = _refused_request(claim, request, classes, features)
+            if problem:
+                return problem
+    return ""
+
+
+def _refused_request(claim: Claim, request: DeviceRequest, classes: Iterable[str], features: Features) -> str:
+    where = f"resource claim {claim.namespace}/{claim.name}, request {request.name}"
+    if request.unsupported is not None:
+        return f"{where}: unknown request type"
+    if request.first_available and not features.prioritized_list:
+        return f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled"
+    for part in request.first_available or (request,):
+        if part.unsupported is None and part.device_class not in classes:
+            name = request.name if part is request else f"{request.name}/{part.name}"
+            return f"request {name}: device class {part.device_class} does not exist"
+    return ""

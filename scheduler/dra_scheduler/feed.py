@@ -1,0 +1,47 @@
+"""Which kinds are watched, and which handler of the cluster each feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from dra_api.clock import Clock
+from dra_api.references import DEVICE_CLASS, DEVICE_TAINT_RULE, NODE, POD, RESOURCE_CLAIM, RESOURCE_SLICE, Resource
+from dra_api.transport import Transport
+from dra_scheduler.cache.cluster import Cluster
+from dra_scheduler.client.discovery import Served
+from dra_scheduler.client.reflector import Reflector
+from dra_scheduler.client.trouble import TroubleLog
+
+Apply = Callable[[dict[str, Any] | None, dict[str, Any] | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Handler:
+    """A function as the handler that a reflector wants."""
+
+    function: Apply
+
+    def apply(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
+        self.function(old, new)
+
+
+def reflectors(transport: Transport, served: Served, cluster: Cluster, clock: Clock, random: Random) -> list[Reflector]:
+    """Return the reflectors of all kinds that this server has, not yet running."""
+    version = served.resource_version
+    feeds: list[tuple[Resource, Apply, str | None]] = [
+        (NODE, cluster.apply_node, None),
+        (DEVICE_CLASS, cluster.apply_class, version),
+        (RESOURCE_SLICE, cluster.apply_slice, version),
+        (RESOURCE_CLAIM, cluster.apply_claim, version),
+        (POD, cluster.apply_pod, None),
+    ]
+    if served.taint_rule_version is not None and cluster.features.device_taints:
+        feeds.append((DEVICE_TAINT_RULE, cluster.apply_taint_rule, served.taint_rule_version))
+    trouble = TroubleLog(clock)
+    return [
+        Reflector(transport, resource, _Handler(apply), clock, random, version=served_version, trouble=trouble)
+        for resource, apply, served_version in feeds
+    ]

@@ -1,0 +1,158 @@
+"""Taking pods from the queue, one cycle at a time, and starting what follows from each decision."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from dra_scheduler.binding import Binder
+from dra_scheduler.cache.cluster import Cluster
+from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.cycle.cycle import Cycle
+from dra_scheduler.cycle.decision import Bind, Decision, Reject, Wait
+from dra_scheduler.queue.entry import Entry
+from dra_scheduler.queue.scheduling_queue import SchedulingQueue
+from dra_scheduler.report.reporter import Reporter
+from dra_scheduler.supervision import Supervisor
+from dra_scheduler.writes.refs import PodRef
+
+DEALLOCATED = "deallocation of ResourceClaim completed"
+"""kube-scheduler's text when it gave up an allocation that fits no node."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What happened since the start."""
+
+    bound: int = 0
+    unschedulable: int = 0
+    errors: int = 0
+    conflicts: int = 0
+    contested: int = 0
+
+
+class ScheduleLoop:
+    """The loop; `counts` says what happened so far."""
+
+    def __init__(
+        self,
+        *,
+        cluster: Cluster,
+        queue: SchedulingQueue,
+        cycle: Cycle,
+        binder: Binder,
+        reporter: Reporter,
+        supervisor: Supervisor,
+        max_in_flight: int,
+    ) -> None:
+        self._cluster = cluster
+        self._queue = queue
+        self._cycle = cycle
+        self._binder = binder
+        self._reporter = reporter
+        self._supervisor = supervisor
+        self._slots = asyncio.Semaphore(max_in_flight)
+        self._binding: set[asyncio.Task[None]] = set()
+        self._stopping = False
+        self.counts = Counts()
+
+    async def run(self) -> None:
+        """Schedule for ever."""
+        while True:
+            await self._slots.acquire()
+            entry = await self._queue.pop()
+            if self._stopping:
+                return
+            decision = await self._cycle.decide(entry.pod)
+            self._follow(entry, decision)
+            # Watches, probes and bind tasks get their turn between any two pods.
+            await asyncio.sleep(0)
+
+    async def stop(self, grace: float) -> None:
+        """Begin nothing new, and give what is under way `grace` seconds."""
+        self._stopping = True
+        if self._binding:
+            await asyncio.wait(self._binding, timeout=grace)
+
+    def idle(self) -> bool:
+        """Whether nothing is on its way to the API server."""
+        return not self._binding and not self._reporter.waiting
+
+    def waits_for(self, uid: str) -> Wait | None:
+        """Return what a pod waits for in the middle of being bound."""
+        return self._binder.waiting.get(uid)
+
+    def _follow(self, entry: Entry, decision: Decision | None) -> None:
+        pod = entry.pod
+        match decision:
+            case Bind():
+                # The slot is the bind task's now.
+                self._start(self._bind(pod, decision), f"bind {pod.namespace}/{pod.name}")
+                return
+            case Reject(release=release) if release:
+                self._start(self._release(pod, decision), f"release {pod.namespace}/{pod.name}")
+                return
+            case Reject():
+                self._rejected(pod, decision)
+            case None:
+                # Deleted (then the queue has forgotten it), or changed meanwhile: at once with what it is now.
+                self._queue.retry(pod.uid, "", error=False)
+        self._slots.release()
+
+    def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Start what follows from a decision; it has the slot until it ends."""
+        task = self._supervisor.once(name, work)
+        self._binding.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._binding.discard(task)
+        self._slots.release()
+
+    async def _bind(self, pod: PodInfo, bind: Bind) -> None:
+        outcome = await self._binder.run(pod, bind)
+        self.counts.contested += outcome.contested
+        if outcome.bound:
+            self.counts.bound += 1
+            self._queue.remove(pod.uid)
+            if not bind.placed:
+                self._reporter.scheduled(pod, bind.node)
+            return
+        now = self._cluster.pods.get(pod.uid)
+        if now is None or self._queue.get(pod.uid) is None:
+            return
+        self.counts.conflicts += outcome.conflict
+        self.counts.errors += not outcome.conflict
+        if not outcome.conflict or outcome.contested:
+            self._reporter.failed(now, outcome.problem)
+        entry = self._queue.get(pod.uid)
+        # A first conflict is tried again at once; who keeps losing waits, so that others get on.
+        again = outcome.conflict and entry is not None and entry.attempts < 2
+        self._queue.retry(pod.uid, outcome.problem, error=not again)
+
+    async def _release(self, pod: PodInfo, reject: Reject) -> None:
+        """Give up one allocation that fits no node any more and that nobody else uses, as kube-scheduler does."""
+        done = ""
+        for uid in reject.release:
+            claim = self._cluster.claims.by_uid(uid)
+            if claim is None or claim.allocation is None or set(claim.reserved_for) - {pod.uid}:
+                continue
+            ref = PodRef(pod.namespace, pod.name, pod.uid)
+            if await self._binder.release(claim, ref, deallocate=True):
+                done = DEALLOCATED
+                break
+        self._rejected(pod, reject, done)
+
+    def _rejected(self, pod: PodInfo, reject: Reject, done: str = "") -> None:
+        now = self._cluster.pods.get(pod.uid)
+        if now is None or self._queue.get(pod.uid) is None:
+            return
+        message = self._reporter.rejected(now, reject, done)
+        if reject.kind == "error":
+            self.counts.errors += 1
+            self._queue.retry(pod.uid, message, error=True)
+        else:
+            self.counts.unschedulable += 1
+            self._queue.reject(pod.uid, reject.plugins, message, reject.explain)

@@ -1,0 +1,44 @@
+"""What happened in the cluster, as far as it may make a pod schedulable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dra_scheduler.cache.claim_store import ClaimChange
+from dra_scheduler.cache.node_info import NodeInfo
+from dra_scheduler.cache.pod_info import PodInfo
+
+Other = Literal["slice", "class", "taint-rule"]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChanged:
+    """A node was added (`before` None) or changed in something that filters look at."""
+
+    before: NodeInfo | None
+    after: NodeInfo
+
+
+@dataclass(frozen=True, slots=True)
+class PodLeft:
+    """A pod that had a node, or had one decided, is no longer there."""
+
+    pod: PodInfo
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimChanged:
+    """A claim came, went, or got another status."""
+
+    change: ClaimChange
+
+
+@dataclass(frozen=True, slots=True)
+class DevicesChanged:
+    """A ResourceSlice, DeviceClass or DeviceTaintRule came, went or changed."""
+
+    what: Other
+
+
+ClusterEvent = NodeChanged | PodLeft | ClaimChanged | DevicesChanged

@@ -1,0 +1,105 @@
+"""Which events may help which pod: the queueing hints of kube-scheduler's plugins.
+
+A pod that was rejected by plugins P moves when an event may change the mind of one of P. Too many moves cost attempts,
+too few leave a pod lying; where it is not clear, the pod moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dra_scheduler.cache.node_info import NodeInfo
+from dra_scheduler.cache.pod_info import ANY_ADDRESS, PodInfo
+from dra_scheduler.plugins import Plugin
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, NodeChanged, PodLeft
+
+
+class Hints:
+    """Answers whether an event may help. `claims_problem` tells why a pod's claims cannot be used yet, or nothing."""
+
+    def __init__(self, claims_problem: Callable[[PodInfo], str]) -> None:
+        self._claims_problem = claims_problem
+
+    def helps(self, pod: PodInfo, plugins: frozenset[Plugin], event: ClusterEvent) -> bool:
+        """Whether a pod that these plugins rejected is worth another attempt; no plugins: any event is."""
+        if not plugins:
+            return True
+        return any(self._plugin(plugin, pod, event) for plugin in plugins)
+
+    def _plugin(self, plugin: Plugin, pod: PodInfo, event: ClusterEvent) -> bool:
+        if isinstance(event, NodeChanged):
+            return _node_changed(plugin, pod, event)
+        if isinstance(event, PodLeft):
+            return plugin == "NodeResourcesFit" or (plugin == "NodePorts" and _share_ports(pod, event.pod))
+        if plugin != "DynamicResources":
+            return False
+        if isinstance(event, ClaimChanged):
+            return self._claim_changed(pod, event)
+        return not self._claims_problem(pod)
+
+    def _claim_changed(self, pod: PodInfo, event: ClaimChanged) -> bool:
+        change = event.change
+        if not change.freed:
+            if change.removed or not uses(pod, change.claim.namespace, change.claim.name):
+                return False
+            if not (change.added or change.status):
+                # A finalizer or an annotation.
+                return False
+        return not self._claims_problem(pod)
+
+
+def uses(pod: PodInfo, namespace: str, claim: str) -> bool:
+    """Whether the pod names this claim."""
+    return pod.namespace == namespace and any(entry.claim_name == claim for entry in pod.claims)
+
+
+def _node_changed(plugin: Plugin, pod: PodInfo, event: NodeChanged) -> bool:
+    before, after = event.before, event.after
+    if before is None:
+        return _suits(plugin, pod, after)
+    match plugin:
+        case "NodeAffinity":
+            return before.labels != after.labels
+        case "TaintToleration":
+            return before.taints != after.taints and pod.selection.tolerated(after.taints)
+        case "NodeUnschedulable":
+            return before.unschedulable and not after.unschedulable
+        case "NodeResourcesFit":
+            return _has(after, pod) and any(
+                after.allocatable.get(name, 0) > before.allocatable.get(name, 0) for name in ("pods", *pod.requests)
+            )
+        case "DynamicResources":
+            return before.labels != after.labels or before.allocatable != after.allocatable or _declares(before, after)
+        case _:
+            return False
+
+
+def _suits(plugin: Plugin, pod: PodInfo, node: NodeInfo) -> bool:
+    """Whether a new node may be what the plugin missed."""
+    match plugin:
+        case "TaintToleration":
+            return pod.selection.tolerated(node.taints)
+        case "NodeUnschedulable":
+            return not node.unschedulable
+        case "NodeResourcesFit":
+            return _has(node, pod)
+        case "NodeName" | "NodeAffinity" | "NodePorts" | "DynamicResources":
+            return True
+        case _:
+            return False
+
+
+def _has(node: NodeInfo, pod: PodInfo) -> bool:
+    return all(node.allocatable.get(name, 0) >= asked for name, asked in pod.requests.items())
+
+
+def _declares(before: NodeInfo, after: NodeInfo) -> bool:
+    return not after.declared_features <= before.declared_features
+
+
+def _share_ports(one: PodInfo, other: PodInfo) -> bool:
+    return any(
+        (a.protocol, a.port) == (b.protocol, b.port) and (ANY_ADDRESS in {a.ip, b.ip} or a.ip == b.ip)
+        for a in one.ports
+        for b in other.ports
+    )

@@ -1,0 +1,279 @@
+"""The queue of pods, as kube-scheduler's.
+
+                        +---------- event that may help, if it may not try at once ----------+
+                        v                                                                    |
+    add --> gated --> active --pop--> in flight --+-- done (bound, or gone)                  |
+              |         ^   ^                     +-- rejected, no such event meanwhile --> unschedulable
+              |         |   +---- time is up ---- backoff <-- rejected, event meanwhile        |
+              +---------+                         ^  ^------- conflict, error                  |
+            nothing gates it any more             +---- event that may help -------------------+
+                                                        or nothing happened for 5 minutes
+
+* Active: highest priority first, then who waits longest.
+* Backoff: 1 s after the first attempt, doubling up to 10 s. While nothing is active the pods that wait out a rejection
+  are taken early (there is nothing better to do); those that wait out an error are not.
+* Gated: `gate` names what is missing before an attempt makes sense (scheduling gates, claims that do not exist yet).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import heapq
+from collections.abc import Callable, Iterable, Iterator
+
+from dra_allocator.rejection import ClaimRejection
+from dra_api.clock import Clock
+from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.plugins import Plugin
+from dra_scheduler.queue.entry import Entry, Place
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent
+from dra_scheduler.queue.hints import Hints
+from dra_scheduler.queue.in_flight import InFlightEvents
+from dra_scheduler.settings import Settings
+
+Gate = Callable[[PodInfo], tuple[Plugin, str] | None]
+"""Return who keeps a pod from being tried, and why; None: nobody."""
+
+Explain = Callable[[], tuple[ClaimRejection, ...]]
+"""Return why claims did not fit, as data."""
+
+_Heap = list[tuple[float, float, int, str]]
+"""What comes first, what decides among equals, the entry's token, the pod's uid."""
+_WAITING = (Place.UNSCHEDULABLE, Place.GATED)
+
+
+class SchedulingQueue:
+    """Pods to be scheduled, each in exactly one place."""
+
+    def __init__(self, clock: Clock, settings: Settings, gate: Gate, hints: Hints) -> None:
+        self._clock = clock
+        self._settings = settings
+        self._gate = gate
+        self._hints = hints
+        self._entries: dict[str, Entry] = {}
+        self._parked: dict[str, Entry] = {}
+        """Unschedulable pods, in the order in which they became so."""
+        self._active: _Heap = []
+        self._backoff: _Heap = []
+        self._error_backoff: _Heap = []
+        self._by_claim: dict[tuple[str, str], set[str]] = {}
+        self._in_flight = InFlightEvents()
+        self._tokens = 0
+        self._changed = asyncio.Event()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._entries.values())
+
+    def get(self, uid: str) -> Entry | None:
+        """Return the entry of a pod."""
+        return self._entries.get(uid)
+
+    def count(self, *places: Place) -> int:
+        """Return how many pods are in these places."""
+        return sum(1 for entry in self._entries.values() if entry.place in places)
+
+    # What happens to pods
+
+    def add(self, pod: PodInfo) -> None:
+        """A pod is to be scheduled; one that is known already is only brought up to date."""
+        entry = self._entries.get(pod.uid)
+        if entry is not None:
+            self._update(entry, pod)
+            return
+        entry = self._entries[pod.uid] = Entry(pod, self._clock.monotonic())
+        self._index(pod)
+        self._activate(entry)
+
+    def remove(self, uid: str) -> None:
+        """The pod is gone, or has a node."""
+        entry = self._entries.pop(uid, None)
+        if entry is not None:
+            self._unindex(entry.pod)
+            self._parked.pop(uid, None)
+            self._in_flight.end(uid)
+
+    def happened(self, event: ClusterEvent) -> None:
+        """Move the pods that an event may help."""
+        self._in_flight.record(event)
+        for entry in list(self._concerned(event)):
+            if entry.place is Place.GATED:
+                self._activate(entry)
+            elif self._hints.helps(entry.pod, entry.plugins, event):
+                self._retry(entry)
+
+    async def pop(self) -> Entry:
+        """Wait for the next pod; it is in flight until `remove`, `reject` or `retry` ends that."""
+        while True:
+            self._changed.clear()
+            entry = self.pop_now()
+            if entry is not None:
+                return entry
+            due = self._next_due()
+            timeout = None if due is None else max(0.0, due - self._clock.monotonic())
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), timeout)
+
+    def pop_now(self) -> Entry | None:
+        """Return the next pod, or None if none may be tried now."""
+        self._flush()
+        entry = self._first(self._active, Place.ACTIVE) or self._first(self._backoff, Place.BACKOFF)
+        if entry is not None:
+            entry.place = Place.IN_FLIGHT
+            entry.attempts += 1
+            self._in_flight.begin(entry.pod.uid)
+        return entry
+
+    def reject(self, uid: str, plugins: frozenset[Plugin], reason: str, explain: Explain | None = None) -> None:
+        """The pod in flight fits nowhere: it waits for an event that may help, unless one has come meanwhile."""
+        entry = self._back(uid, reason)
+        if entry is None:
+            return
+        entry.plugins, entry.explain = plugins, explain
+        helped = any(self._hints.helps(entry.pod, plugins, event) for event in self._in_flight.since(uid))
+        self._in_flight.end(uid)
+        if helped or not plugins:
+            self._wait_out(entry, Place.BACKOFF)
+        else:
+            self._move(entry, Place.UNSCHEDULABLE)
+            self._parked[uid] = entry
+            self._changed.set()
+
+    def retry(self, uid: str, reason: str, *, error: bool) -> None:
+        """The pod in flight is tried again after backoff: early if nothing else is to be done, unless `error`."""
+        entry = self._back(uid, reason)
+        if entry is None:
+            return
+        entry.plugins = frozenset()
+        self._in_flight.end(uid)
+        self._wait_out(entry, Place.ERROR_BACKOFF if error else Place.BACKOFF)
+
+    # Moving
+
+    def _update(self, entry: Entry, pod: PodInfo) -> None:
+        before, entry.pod = entry.pod, pod
+        if before.claims != pod.claims:
+            self._unindex(before)
+            self._index(pod)
+        if entry.place is Place.GATED:
+            self._activate(entry)
+        elif entry.place is Place.UNSCHEDULABLE and _may_matter(before, pod):
+            self._retry(entry)
+        elif entry.place is Place.ACTIVE and before.priority != pod.priority:
+            self._activate(entry)
+
+    def _back(self, uid: str, reason: str) -> Entry | None:
+        entry = self._entries.get(uid)
+        if entry is None or entry.place is not Place.IN_FLIGHT:
+            return None
+        entry.failed_at = entry.since = self._clock.monotonic()
+        entry.reason, entry.explain = reason, None
+        return entry
+
+    def _retry(self, entry: Entry) -> None:
+        if self._clock.monotonic() < self._backoff_end(entry):
+            self._wait_out(entry, Place.BACKOFF)
+        else:
+            self._activate(entry)
+
+    def _activate(self, entry: Entry) -> None:
+        gate = self._gate(entry.pod)
+        if gate is not None:
+            plugin, entry.reason = gate
+            entry.explain = None
+            entry.plugins = frozenset({plugin})
+            self._move(entry, Place.GATED)
+            self._changed.set()
+            return
+        self._move(entry, Place.ACTIVE)
+        heapq.heappush(self._active, (-entry.pod.priority, entry.since, entry.token, entry.pod.uid))
+        self._changed.set()
+
+    def _wait_out(self, entry: Entry, place: Place) -> None:
+        self._move(entry, place)
+        heap = self._backoff if place is Place.BACKOFF else self._error_backoff
+        heapq.heappush(heap, (self._backoff_end(entry), 0.0, entry.token, entry.pod.uid))
+        self._changed.set()
+
+    def _move(self, entry: Entry, place: Place) -> None:
+        """Change place; heap entries made before no longer count."""
+        self._tokens += 1
+        entry.token = self._tokens
+        entry.place = place
+        self._parked.pop(entry.pod.uid, None)
+
+    # Time
+
+    def _backoff_end(self, entry: Entry) -> float:
+        if not entry.attempts:
+            return 0.0
+        doublings = 1 << min(entry.attempts - 1, 30)
+        seconds = min(self._settings.backoff_initial * doublings, self._settings.backoff_max)
+        return entry.failed_at + seconds
+
+    def _flush(self) -> None:
+        now = self._clock.monotonic()
+        for heap, place in ((self._backoff, Place.BACKOFF), (self._error_backoff, Place.ERROR_BACKOFF)):
+            while heap and (heap[0][0] <= now or self._valid(heap[0], place) is None):
+                entry = self._valid(heapq.heappop(heap), place)
+                if entry is not None:
+                    self._activate(entry)
+        while self._parked:
+            entry = next(iter(self._parked.values()))
+            if entry.failed_at + self._settings.unschedulable_flush > now:
+                break
+            self._retry(entry)
+
+    def _next_due(self) -> float | None:
+        dues = [heap[0][0] for heap in (self._backoff, self._error_backoff) if heap]
+        first = next(iter(self._parked.values()), None)
+        if first is not None:
+            dues.append(first.failed_at + self._settings.unschedulable_flush)
+        return min(dues, default=None)
+
+    def _first(self, heap: _Heap, place: Place) -> Entry | None:
+        while heap:
+            entry = self._valid(heapq.heappop(heap), place)
+            if entry is not None:
+                return entry
+        return None
+
+    def _valid(self, item: tuple[float, float, int, str], place: Place) -> Entry | None:
+        _, _, token, uid = item
+        entry = self._entries.get(uid)
+        return entry if entry is not None and entry.token == token and entry.place is place else None
+
+    # Which pods an event may concern
+
+    def _concerned(self, event: ClusterEvent) -> Iterable[Entry]:
+        if isinstance(event, ClaimChanged) and not event.change.freed:
+            uids = self._by_claim.get((event.change.claim.namespace, event.change.claim.name), ())
+            return (entry for entry in map(self._entries.__getitem__, uids) if entry.place in _WAITING)
+        return self._parked.values()
+
+    def _index(self, pod: PodInfo) -> None:
+        for claim in pod.claims:
+            if claim.claim_name is not None:
+                self._by_claim.setdefault((pod.namespace, claim.claim_name), set()).add(pod.uid)
+
+    def _unindex(self, pod: PodInfo) -> None:
+        for claim in pod.claims:
+            if claim.claim_name is not None:
+                pods = self._by_claim.get((pod.namespace, claim.claim_name), set())
+                pods.discard(pod.uid)
+                if not pods:
+                    self._by_claim.pop((pod.namespace, claim.claim_name), None)
+
+
+def _may_matter(before: PodInfo, after: PodInfo) -> bool:
+    """Whether a pod changed in something that decides about it."""
+    return (before.gates, before.selection, before.claims, before.requests, before.priority) != (
+        after.gates,
+        after.selection,
+        after.claims,
+        after.requests,
+        after.priority,
+    )

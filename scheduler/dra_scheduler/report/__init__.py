@@ -1,0 +1,1 @@
+"""Texts for people: the PodScheduled condition and events, made from decisions."""

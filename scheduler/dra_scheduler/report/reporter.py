@@ -1,0 +1,54 @@
+"""Saying what became of a pod: its condition and its events."""
+
+from __future__ import annotations
+
+from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.cycle.decision import Reject
+from dra_scheduler.report.condition import SCHEDULER_ERROR, condition_text
+from dra_scheduler.report.explanation import cut, note
+from dra_scheduler.writes.condition_writer import ConditionWriter
+from dra_scheduler.writes.event_writer import EventWriter
+from dra_scheduler.writes.refs import PodRef
+
+
+class Reporter:
+    """Writes in the background; nothing here waits."""
+
+    def __init__(self, events: EventWriter, conditions: ConditionWriter) -> None:
+        self._events = events
+        self._conditions = conditions
+
+    @property
+    def waiting(self) -> int:
+        """How many reports are not written yet."""
+        return self._events.waiting + self._conditions.waiting
+
+    def rejected(self, pod: PodInfo, reject: Reject, done: str = "") -> str:
+        """The pod fits nowhere; `done` is what was undone to help it. Returns the condition's message."""
+        text = condition_text(reject, done)
+        claims = reject.explain() if reject.explain is not None else ()
+        self._failed(pod, text.reason, text.message, note(text.message, claims))
+        return text.message
+
+    def failed(self, pod: PodInfo, problem: str) -> None:
+        """What was decided could not be carried out."""
+        self._failed(pod, SCHEDULER_ERROR, problem, cut(problem))
+
+    def scheduled(self, pod: PodInfo, node: str) -> None:
+        """The pod was bound."""
+        text = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
+        self._events.record(_ref(pod), "Normal", "Scheduled", "Binding", text)
+        self._conditions.forget(_ref(pod))
+
+    def settled(self, pod: PodInfo) -> None:
+        """The pod is gone, or has a node: nothing about its scheduling is to be written any more."""
+        self._conditions.forget(_ref(pod))
+
+    def _failed(self, pod: PodInfo, reason: str, message: str, text: str) -> None:
+        self._events.record(_ref(pod), "Warning", "FailedScheduling", "Scheduling", text)
+        if not pod.node_name:
+            self._conditions.set_unscheduled(pod.raw, reason, message)
+
+
+def _ref(pod: PodInfo) -> PodRef:
+    return PodRef(pod.namespace, pod.name, pod.uid)

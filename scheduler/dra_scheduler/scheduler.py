@@ -1,0 +1,157 @@
+"""The scheduler put together.
+
+    transport --reflectors--> cluster --events--> queue --pop--> cycle --Bind--> bind tasks --writers--> transport
+                                                    ^               +--Reject--> reports       |
+                                                    +------------- again ----------------------+
+
+One event loop, one process. All state is in `cluster` and `queue`, and all of it can be made again from the API server:
+a scheduler that ends in any way is continued by the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import uuid
+from collections.abc import Callable
+from random import Random
+
+from dra_allocator.allocator import Allocator
+from dra_allocator.features import Features
+from dra_api.clock import Clock
+from dra_api.transport import Transport
+from dra_scheduler.binding import Binder
+from dra_scheduler.cache.cluster import Cluster
+from dra_scheduler.client.api import Api
+from dra_scheduler.client.discovery import Served, discover
+from dra_scheduler.cycle.cycle import Cycle
+from dra_scheduler.feed import reflectors
+from dra_scheduler.intake import Intake
+from dra_scheduler.loop import ScheduleLoop
+from dra_scheduler.pending import PendingPod, pending_pods
+from dra_scheduler.queue.entry import Place
+from dra_scheduler.queue.hints import Hints
+from dra_scheduler.queue.scheduling_queue import SchedulingQueue
+from dra_scheduler.report.reporter import Reporter
+from dra_scheduler.settings import Settings
+from dra_scheduler.signals import Signals
+from dra_scheduler.supervision import Supervisor
+from dra_scheduler.writes.binding_writer import BindingWriter
+from dra_scheduler.writes.claim_writer import ClaimWriter
+from dra_scheduler.writes.condition_writer import ConditionWriter
+from dra_scheduler.writes.event_writer import EventWriter
+
+__all__ = ["PendingPod", "Scheduler"]
+
+_log = logging.getLogger(__name__)
+_BUSY = (Place.ACTIVE, Place.BACKOFF, Place.ERROR_BACKOFF, Place.IN_FLIGHT)
+
+
+class Scheduler:
+    """Schedules the pods of one cluster until it is told to stop. `ready`: all caches are filled.
+
+    `may_write` is asked before every write; it is the guard of whoever decides which of several processes may act.
+    """
+
+    def __init__(
+        self,
+        transport: Transport,
+        settings: Settings,
+        clock: Clock,
+        random: Random,
+        *,
+        may_write: Callable[[], bool] = lambda: True,
+    ) -> None:
+        self._transport = transport
+        self._settings = settings
+        self._clock = clock
+        self._random = random
+        self._may_write = may_write
+        self._supervisor = Supervisor()
+        self._signals = Signals()
+        self.cluster = Cluster(Features.from_gates(settings.feature_gates))
+        intake = Intake(self.cluster, settings.scheduler_names, self._signals)
+        self.queue = SchedulingQueue(clock, settings, intake.gate, Hints(intake.claims_problem))
+        intake.connect(self.queue)
+        self._intake = intake
+        self._loop: ScheduleLoop | None = None
+        self.ready = False
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Schedule until `stop` is set; then finish the writes under way, within the grace of the settings.
+
+        Raises NoResourceApiError if the cluster has no Dynamic Resource Allocation, ClientError and TransportError if
+        it cannot be asked, and TaskDiedError if a part of the scheduler failed.
+        """
+        api = Api(self._transport)
+        served = await discover(api)
+        _log.info("connected server=%s resource.k8s.io=%s", served.git_version, served.resource_version)
+        stopping = asyncio.create_task(stop.wait(), name="stop")
+        failing = asyncio.create_task(self._supervisor.failure(), name="failure")
+        main = asyncio.create_task(self._work(api, served), name="scheduler")
+        try:
+            await asyncio.wait({stopping, failing, main}, return_when=asyncio.FIRST_COMPLETED)
+            if not failing.done() and not main.done() and self._loop is not None:
+                await self._loop.stop(self._settings.stop_grace)
+        finally:
+            self.ready = False
+            for task in (stopping, failing, main):
+                task.cancel()
+            results = await asyncio.gather(stopping, failing, main, return_exceptions=True)
+            await self._supervisor.cancel()
+        self._supervisor.raise_failure()
+        if isinstance(results[2], Exception):
+            raise results[2]
+
+    def pending(self) -> list[PendingPod]:
+        """Return the pods that are not scheduled, with the reasons."""
+        return pending_pods(self.queue, self._loop)
+
+    def idle(self) -> bool:
+        """Whether nothing is left to try, and nothing is on its way to the API server."""
+        return self.ready and not self.queue.count(*_BUSY) and (self._loop is None or self._loop.idle())
+
+    async def _work(self, api: Api, served: Served) -> None:
+        """Start everything, wait for the caches, schedule for ever."""
+        loop = self._loop = self._assemble(api, served)
+        fed = reflectors(self._transport, served, self.cluster, self._clock, self._random)
+        for reflector in fed:
+            self._supervisor.for_ever(f"reflector {reflector.resource.plural}", reflector.run())
+        await asyncio.gather(*(reflector.synced.wait() for reflector in fed))
+        self.ready = True
+        known = self.cluster
+        _log.info("ready nodes=%d pods=%d claims=%d", len(known.nodes), len(known.pods), len(known.claims))
+        await loop.run()
+
+    def _assemble(self, api: Api, served: Served) -> ScheduleLoop:
+        clock, random, may_write, settings = self._clock, self._random, self._may_write, self._settings
+        events = EventWriter(
+            api, clock, random, controller=settings.scheduler_names[0], instance=settings.instance, may_write=may_write
+        )
+        conditions = ConditionWriter(api, clock, random, may_write)
+        self._supervisor.for_ever("event writer", events.run())
+        self._supervisor.for_ever("condition writer", conditions.run())
+        reporter = Reporter(events, conditions)
+        self._intake.reporter = reporter
+        binder = Binder(
+            self.cluster,
+            ClaimWriter(api, served, clock, random, may_write),
+            BindingWriter(api, random, may_write),
+            self._signals,
+            clock=clock,
+            settings=settings,
+        )
+        allocator = Allocator(mask_bytes=settings.mask_bytes, share_ids=self._share_id)
+        cycle = Cycle(self.cluster, allocator, settings, clock, random)
+        return ScheduleLoop(
+            cluster=self.cluster,
+            queue=self.queue,
+            cycle=cycle,
+            binder=binder,
+            reporter=reporter,
+            supervisor=self._supervisor,
+            max_in_flight=settings.max_in_flight,
+        )
+
+    def _share_id(self) -> str:
+        return str(uuid.UUID(int=self._random.getrandbits(128), version=4))

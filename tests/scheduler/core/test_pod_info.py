@@ -1,0 +1,87 @@
+import pytest
+
+from dra_scheduler.cache.pod_info import HostPort, PodClaim, pod_info
+from dra_scheduler.errors import UnreadableObjectError
+from support.objects import make_pod
+
+
+def test_claims_by_name_from_templates_and_not_yet_created_ones_are_told_apart() -> None:
+    claims = [
+        {"name": "a", "resourceClaimName": "shared"},
+        {"name": "b", "resourceClaimTemplateName": "t"},
+        {"name": "c", "resourceClaimTemplateName": "t"},
+        {"name": "d", "resourceClaimTemplateName": "t"},
+        {"name": "e"},
+    ]
+    pod = make_pod("p", claims=claims, statuses={"b": "p-b-x1", "c": None})
+    assert pod_info(pod).claims == (
+        PodClaim("a", "shared", from_template=False),
+        PodClaim("b", "p-b-x1", from_template=True),
+        PodClaim("c", None, from_template=True),
+        PodClaim("d", None, from_template=True, problem='pod "default/p": ResourceClaim not created yet'),
+        PodClaim(
+            "e",
+            None,
+            from_template=False,
+            problem='pod "default/p", spec.resourceClaim "e": none of the supported fields are set',
+        ),
+    )
+
+
+def test_host_ports_of_containers_and_sidecars_count() -> None:
+    ports = [{"containerPort": 80, "hostPort": 8080}, {"containerPort": 81}]
+    sidecar = {
+        "name": "s",
+        "restartPolicy": "Always",
+        "ports": [{"hostPort": 53, "protocol": "UDP", "hostIP": "10.0.0.1"}],
+    }
+    init = {"name": "i", "ports": [{"hostPort": 99}]}
+    pod = make_pod("p", containers=[{"name": "m", "ports": ports}], initContainers=[sidecar, init])
+    assert pod_info(pod).ports == (HostPort("0.0.0.0", "TCP", 8080), HostPort("10.0.0.1", "UDP", 53))
+
+
+@pytest.mark.parametrize(
+    ("spec", "plugin", "text"),
+    [
+        (
+            {
+                "affinity": {
+                    "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}
+                }
+            },
+            "InterPodAffinity",
+            "required podAffinity",
+        ),
+        (
+            {"topologySpreadConstraints": [{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]},
+            "PodTopologySpread",
+            "topologySpreadConstraints",
+        ),
+        (
+            {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]},
+            "VolumeBinding",
+            "volumes of kind persistentVolumeClaim",
+        ),
+        ({"schedulingGroup": {"podGroupName": "g"}}, "GangScheduling", "PodGroup"),
+    ],
+)
+def test_what_is_required_and_not_evaluated_is_noted(spec: dict[str, object], plugin: str, text: str) -> None:
+    (unsupported,) = pod_info(make_pod("p", **spec)).unsupported
+    assert unsupported.plugin == plugin
+    assert text in unsupported.text
+
+
+def test_preferences_and_plain_volumes_are_supported() -> None:
+    preferred = {"preferredDuringSchedulingIgnoredDuringExecution": [{}]}
+    pod = make_pod(
+        "p",
+        affinity={"podAntiAffinity": preferred, "nodeAffinity": preferred},
+        topologySpreadConstraints=[{"whenUnsatisfiable": "ScheduleAnyway"}],
+        volumes=[{"name": "v", "emptyDir": {}}, {"name": "w", "configMap": {"name": "c"}}],
+    )
+    assert pod_info(pod).unsupported == ()
+
+
+def test_a_pod_that_cannot_be_read_is_an_error_that_names_it() -> None:
+    with pytest.raises(UnreadableObjectError, match="Pod default/p: QuantityError"):
+        pod_info(make_pod("p", requests={"cpu": "many"}))
