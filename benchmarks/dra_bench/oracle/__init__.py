@@ -1,0 +1,1 @@
+"""Our engine against Kubernetes' own: random clusters, expressions and quantities, both answers, every difference."""
