@@ -24,10 +24,11 @@ from dra_scheduler.binding import Binder
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.client.api import Api
 from dra_scheduler.client.discovery import Served, discover
+from dra_scheduler.client.reflector import Reflector
 from dra_scheduler.cycle.cycle import Cycle
 from dra_scheduler.feed import reflectors
 from dra_scheduler.intake import Intake
-from dra_scheduler.loop import ScheduleLoop
+from dra_scheduler.loop import Counts, ScheduleLoop
 from dra_scheduler.pending import PendingPod, pending_pods
 from dra_scheduler.queue.entry import Place
 from dra_scheduler.queue.hints import Hints
@@ -76,6 +77,12 @@ class Scheduler:
         self._intake = intake
         self._loop: ScheduleLoop | None = None
         self.ready = False
+        self.filled = asyncio.Event()
+        """Set once all caches are filled for the first time; stays set."""
+        self.reflectors: list[Reflector] = []
+        """What keeps the caches up to date, once the scheduler runs."""
+        self.background_writers: dict[str, EventWriter | ConditionWriter] = {}
+        """What is written in the background, by name."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Schedule until `stop` is set; then finish the writes under way, within the grace of the settings.
@@ -103,6 +110,11 @@ class Scheduler:
         if isinstance(results[2], Exception):
             raise results[2]
 
+    @property
+    def counts(self) -> Counts:
+        """What became of the attempts so far."""
+        return self._loop.counts if self._loop is not None else Counts()
+
     def pending(self) -> list[PendingPod]:
         """Return the pods that are not scheduled, with the reasons."""
         return pending_pods(self.queue, self._loop)
@@ -114,11 +126,12 @@ class Scheduler:
     async def _work(self, api: Api, served: Served) -> None:
         """Start everything, wait for the caches, schedule for ever."""
         loop = self._loop = self._assemble(api, served)
-        fed = reflectors(self._transport, served, self.cluster, self._clock, self._random)
+        fed = self.reflectors = reflectors(self._transport, served, self.cluster, self._clock, self._random)
         for reflector in fed:
             self._supervisor.for_ever(f"reflector {reflector.resource.plural}", reflector.run())
         await asyncio.gather(*(reflector.synced.wait() for reflector in fed))
         self.ready = True
+        self.filled.set()
         known = self.cluster
         _log.info("ready nodes=%d pods=%d claims=%d", len(known.nodes), len(known.pods), len(known.claims))
         await loop.run()
@@ -131,6 +144,7 @@ class Scheduler:
         conditions = ConditionWriter(api, clock, random, may_write)
         self._supervisor.for_ever("event writer", events.run())
         self._supervisor.for_ever("condition writer", conditions.run())
+        self.background_writers = {"events": events, "conditions": conditions}
         reporter = Reporter(events, conditions)
         self._intake.reporter = reporter
         binder = Binder(
