@@ -24,6 +24,7 @@ from dra_allocator.rejection import Rejection
 from dra_cel.quantity import Quantity
 
 ErrorScope = Literal["node", "pod"]
+RequestKind = Literal["request", "subrequest"]
 ErrorKind = Literal[
     "selector-compile",
     "selector-runtime",
@@ -93,13 +94,14 @@ class AllocationError:
     request: str = ""
     device: DeviceID | None = None
     device_class: str = ""
+    request_kind: RequestKind = "request"
 
     def __str__(self) -> str:
         parts = []
         if self.claim:
             parts.append(f"claim {self.claim}")
         if self.request:
-            parts.append(f"request {self.request}")
+            parts.append(f"{self.request_kind} {self.request}")
         if self.device_class:
             parts.append(f"class {self.device_class}")
         if self.device is not None:

@@ -1,0 +1,50 @@
+"""The allocator: claims and nodes in, an attempt out. Pure; one per process, for its caches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dra_allocator.arrays import IntArray
+from dra_allocator.attempt import Attempt, CandidateOrder, Task, Tools
+from dra_allocator.claim import ResourceClaim
+from dra_allocator.masks import MaskStore
+from dra_allocator.prefilter import Prefilter
+from dra_allocator.search import Budget
+from dra_allocator.view import View
+
+__all__ = ["Allocator", "Attempt", "Budget", "CandidateOrder"]
+
+DEFAULT_MASK_BYTES = 64 << 20
+
+
+class Allocator:
+    """Finds devices for claims.
+
+    It holds compiled selectors and what they say about the devices, bounded by `mask_bytes` (bytes; half for
+    masks, half for counts). `share_ids` is the source of random UUIDs for shares of devices.
+    """
+
+    def __init__(self, *, share_ids: Callable[[], str], mask_bytes: int = DEFAULT_MASK_BYTES) -> None:
+        masks = MaskStore(mask_bytes // 2)
+        self._tools = Tools(masks, Prefilter(masks, mask_bytes // 2), share_ids)
+
+    def allocate(
+        self,
+        view: View,
+        claims: Sequence[ResourceClaim],
+        nodes: Sequence[str] | IntArray,
+        *,
+        candidates: CandidateOrder | None = None,
+        limit: Budget | None = None,
+    ) -> Attempt:
+        """Return an attempt to put all claims on the first possible of the nodes, in the order given.
+
+        Args:
+            view: what there is and who holds it.
+            claims: claims that are not allocated yet.
+            nodes: names, or ids of the table (int32), which saves a lookup each.
+            candidates: order of the devices on a node; None: the documented one.
+            limit: ends the attempt as a whole with OutOfBudget.
+
+        """
+        return Attempt(self._tools, view, Task(claims, nodes, candidates, limit))

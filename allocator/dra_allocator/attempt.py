@@ -1,0 +1,222 @@
+"""The stepper: one allocation attempt over many nodes, in slices.
+
+    resolve claims -> count over all nodes -> per node left, in order: problem -> search -> result
+
+Only the first part and one node's problem are done without asking the budget; both take well under a slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dra_allocator.arrays import IntArray
+from dra_allocator.claim import ResourceClaim
+from dra_allocator.device import DeviceID
+from dra_allocator.errors import AttemptFailedError, StaleRowsError
+from dra_allocator.explain import explain
+from dra_allocator.masks import MaskStore
+from dra_allocator.outcome import Allocation, AllocationError, AllocationResult, ClaimAllocation, Outcome, OutOfBudget
+from dra_allocator.prefilter import Prefilter
+from dra_allocator.problem import NodeProblem
+from dra_allocator.ranks import NodeLayout
+from dra_allocator.rejection import Rejection
+from dra_allocator.requests import ResolvedClaim, resolve
+from dra_allocator.result import build
+from dra_allocator.rules.account import Account
+from dra_allocator.search import Budget, Search
+from dra_allocator.view import View
+
+CandidateOrder = Callable[[str, Sequence[DeviceID]], Sequence[int]]
+"""Node and its devices in documented order in, the order in which to try them out (as indices)."""
+
+_FEW_NODES = 8
+"""Up to this many nodes counting over the whole table costs more than it saves."""
+_MAX_RESTARTS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """What an attempt uses of its Allocator: caches, and the source of UUIDs for shares."""
+
+    masks: MaskStore
+    prefilter: Prefilter
+    share_ids: Callable[[], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of an attempt; see `Allocator.allocate`."""
+
+    claims: Sequence[ResourceClaim]
+    nodes: Sequence[str] | IntArray
+    candidates: CandidateOrder | None = None
+    limit: Budget | None = None
+
+
+class _NodeSearch:
+    """The search on one node, made anew if the table changes under it."""
+
+    def __init__(self, tools: Tools, view: View, claims: Sequence[ResolvedClaim], layout: NodeLayout) -> None:
+        self.problem = NodeProblem(view, tools.masks, layout, claims)
+        self.account = Account(self.problem, claims)
+        self.search = Search(self.problem, self.account.rules)
+        self._stamp = view.stamp(layout, {one.device_class.name for c in claims for r in c.requests for one in r})
+        self._claims = claims
+        self._share_ids = tools.share_ids
+
+    def allocation(self, errors: Mapping[str, AllocationError]) -> Allocation:
+        """Return the solution found."""
+        claims = build(self.problem, self._claims, self.search.solution(), self.account.share, self._share_ids)
+        return Allocation(self.problem.layout.node, claims, self._stamp, errors)
+
+
+class Attempt:
+    """Looks for the first of the given nodes that can hold all claims. Call `step` until it returns an outcome."""
+
+    def __init__(self, tools: Tools, view: View, task: Task) -> None:
+        self._tools = tools
+        self._view = view
+        self._task = task
+        self._claims: tuple[ResolvedClaim, ...] = ()
+        self._queue: Iterator[int] | None = None
+        self._current: _NodeSearch | None = None
+        self._node_id = -1
+        self._restarts = 0
+        self._tried = 0
+        self._rejected = 0
+        self._errors: dict[str, AllocationError] = {}
+        self._outcome: Outcome | None = None
+
+    def step(self, budget: Budget) -> Outcome | None:
+        """Work until there is an outcome (then and ever after it is returned) or the budget is exhausted (None)."""
+        while self._outcome is None:
+            try:
+                self._outcome = self._advance(budget)
+            except AttemptFailedError as failure:
+                if failure.error.scope == "pod":
+                    self._outcome = failure.error
+                else:
+                    self._node_failed(self._view.table.node_name(self._node_id), failure.error)
+            except StaleRowsError:
+                self._restart()
+            if self._outcome is None and self._task.limit is not None and self._task.limit.exhausted():
+                self._outcome = OutOfBudget(self._tried, len(self._task.nodes))
+            if self._outcome is None and budget.exhausted():
+                return None
+        return self._outcome
+
+    def _advance(self, budget: Budget) -> Outcome | None:
+        """Do the next piece of work."""
+        if self._queue is None:
+            return self._start()
+        if self._current is None:
+            node_id = next(self._queue, None)
+            if node_id is None:
+                return self._nothing_found()
+            self._open(node_id)
+        assert self._current is not None
+        found = self._current.search.step(budget)
+        if found is None:
+            return None
+        self._tried += 1
+        if found:
+            return self._current.allocation(dict(self._errors))
+        self._search_failed(self._current.problem.layout)
+        return None
+
+    def _start(self) -> Outcome | None:
+        view = self._view
+        self._claims = resolve(view.table, view.features, self._task.claims)
+        if not any(claim.requests for claim in self._claims):
+            return self._nothing_wanted()
+        ids = self._node_ids()
+        if len(ids) > _FEW_NODES:
+            possible, _ = self._tools.prefilter.survey(view, self._claims)
+            chosen = ids[possible[ids]]
+            self._tried += len(ids) - len(chosen)
+            self._rejected += len(ids) - len(chosen)
+            ids = chosen
+        self._queue = iter(ids.tolist())
+        return None
+
+    def _nothing_wanted(self) -> Outcome:
+        ids = self._node_ids().tolist()
+        if not ids:
+            return self._nothing_found()
+        allocations = tuple(ClaimAllocation(claim.uid, AllocationResult(())) for claim in self._task.claims)
+        return Allocation(self._view.table.node_name(ids[0]), allocations, self._view.stamp_of_node(ids[0]))
+
+    def _node_ids(self) -> IntArray:
+        """Return the ids of the nodes; a name that is not known is an error of that node."""
+        if isinstance(self._task.nodes, np.ndarray):
+            return self._task.nodes
+        ids = []
+        for name in self._task.nodes:
+            node_id = self._view.table.node_id(name)
+            if node_id is None:
+                self._errors[name] = AllocationError("node", "other", f"node {name} is not known")
+            else:
+                ids.append(node_id)
+        return np.array(ids, np.int32)
+
+    def _open(self, node_id: int) -> None:
+        self._node_id = node_id
+        layout = self._view.layout(node_id)
+        if self._task.candidates is not None:
+            rows = self._view.table.rows
+            devices = [rows.device_id(row) for row in layout.rows.tolist()]
+            layout = layout.reordered(self._task.candidates(layout.node, devices))
+        self._current = _NodeSearch(self._tools, self._view, self._claims, layout)
+
+    def _restart(self) -> None:
+        """Look at the current node anew; a table that never rests is an error of the node in the end."""
+        self._current = None
+        self._restarts += 1
+        name = self._view.table.nodes[self._node_id]
+        if self._queue is None or name is None:
+            return
+        if self._restarts > _MAX_RESTARTS:
+            self._node_failed(name.name, AllocationError("node", "other", "its devices keep changing"))
+            return
+        self._queue = _first_then(self._node_id, self._queue)
+
+    def _search_failed(self, layout: NodeLayout) -> None:
+        invalid = layout.invalid_pools()
+        if invalid:
+            pools = "; ".join(f"{pool.record.id}: {pool.reason}" for pool in invalid)
+            cause = f"invalid resource pools were encountered: {pools}"
+            self._node_failed(layout.node, AllocationError("node", "invalid-pool", cause))
+        else:
+            self._rejected += 1
+            self._leave()
+
+    def _node_failed(self, name: str, error: AllocationError) -> None:
+        self._errors[name] = error
+        self._leave()
+
+    def _leave(self) -> None:
+        self._current = None
+        self._restarts = 0
+
+    def _nothing_found(self) -> Outcome:
+        """Return the rejection, or the error that no node escapes: it is the pod's then.
+
+        Invalid pools stay errors of the nodes, as in Kubernetes: nothing is wrong with the pod.
+        """
+        if self._errors and not self._rejected:
+            first = next(iter(self._errors.values()))
+            return first if first.kind == "invalid-pool" else replace(first, scope="pod")
+        view, tools, claims, nodes = self._view, self._tools, self._claims, self._task.nodes
+        return Rejection(
+            nodes=len(nodes),
+            explain=lambda: explain(view, tools.masks, claims, nodes),
+            node_errors={name: str(error) for name, error in self._errors.items()},
+        )
+
+
+def _first_then(first: int, rest: Iterator[int]) -> Iterator[int]:
+    yield first
+    yield from rest

@@ -1,0 +1,103 @@
+"""What each selector text says about each row, kept for texts in use and brought up to date when asked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dra_allocator.arrays import BoolArray, IntArray, grown
+from dra_allocator.lru import ByteLru
+from dra_allocator.table import Table
+from dra_cel.errors import CompileError
+from dra_cel.masks import Masks
+from dra_cel.selector import Selector, compile_selector
+
+_COMPILED = 4096
+
+
+class SelectorMasks:
+    """The masks of one selector over all rows of a table.
+
+    A selector that does not compile is an error on every row. `position` counts the journal entries seen.
+    """
+
+    def __init__(self, table: Table, selector: Selector | CompileError) -> None:
+        self.table = table
+        self.selector = selector
+        self.position = -1
+        self._match: BoolArray = np.zeros(0, np.bool_)
+        self._open: BoolArray = np.zeros(0, np.bool_)
+
+    @property
+    def match(self) -> BoolArray:
+        """Rows for which the selector is true."""
+        return self._match[: len(self.table.rows)]
+
+    @property
+    def open(self) -> BoolArray:
+        """Rows for which evaluating it fails, or has not been tried: `resolve` tells."""
+        return self._open[: len(self.table.rows)]
+
+    @property
+    def size(self) -> int:
+        """Bytes used."""
+        return len(self._match) + len(self._open) + 512
+
+    def resolve(self, row: int) -> bool:
+        """Evaluate an open row; raises CompileError or EvaluationError, as the case may be."""
+        if isinstance(self.selector, CompileError):
+            raise self.selector
+        return self.selector.resolve(self.table.rows.columns, row)
+
+    def catch_up(self) -> None:
+        """Evaluate the rows that changed since the last time."""
+        position = self.table.journal.position
+        if position == self.position:
+            return
+        rows = self.table.rows_since(self.position) if self.position >= 0 else None
+        total = len(self.table.rows)
+        if rows is None or 2 * len(rows) > total:
+            masks = self._evaluate(None)
+            self._match, self._open = masks.match, masks.error | masks.unknown
+        else:
+            self._match, self._open = grown(self._match, total), grown(self._open, total)
+            if len(rows):
+                masks = self._evaluate(rows)
+                self._match[rows], self._open[rows] = masks.match, masks.error | masks.unknown
+        self.position = position
+
+    def _evaluate(self, rows: IntArray | None) -> Masks:
+        if isinstance(self.selector, CompileError):
+            size = len(self.table.rows) if rows is None else len(rows)
+            return Masks(np.zeros(size, np.bool_), np.ones(size, np.bool_), np.zeros(size, np.bool_))
+        return self.selector.masks(self.table.rows.columns, rows)
+
+
+class MaskStore:
+    """Masks by selector text, bounded by bytes, and compiled selectors, bounded by number."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._masks: ByteLru[SelectorMasks] = ByteLru(max_bytes)
+        self._compiled: ByteLru[Selector | CompileError] = ByteLru(_COMPILED)
+
+    def get(self, table: Table, text: str) -> SelectorMasks:
+        """Return the masks of a selector text, up to date."""
+        key = table, text
+        masks = self._masks.get(key)
+        if masks is None:
+            masks = SelectorMasks(table, self.selector(text))
+        position = masks.position
+        masks.catch_up()
+        if masks.position != position:
+            self._masks.put(key, masks, masks.size)
+        return masks
+
+    def selector(self, text: str) -> Selector | CompileError:
+        """Return the compiled selector, or why there is none."""
+        found = self._compiled.get(text)
+        if found is None:
+            try:
+                found = compile_selector(text)
+            except CompileError as error:
+                found = error
+            self._compiled.put(text, found, 1)
+        return found

@@ -1,0 +1,258 @@
+"""One node as a search problem: its devices by position, and each request's candidates among them.
+
+Position p is the p-th device of the node in the documented search order. What the search needs of the table is
+copied here, so that a search that pauses is not confused by changes; only the late evaluation of a selector reads
+the table again, and refuses with StaleRowsError if it has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dra_allocator.arrays import BoolArray, ByteArray
+from dra_allocator.candidates import NO, OPEN, YES, Candidates
+from dra_allocator.capacity import CapacityError, consumption, fits
+from dra_allocator.device import DeviceCapacity, DeviceID, DeviceTaint
+from dra_allocator.errors import AttemptFailedError, StaleRowsError
+from dra_allocator.ledger import Holder
+from dra_allocator.masks import MaskStore
+from dra_allocator.node import Node
+from dra_allocator.occupancy import FREE, SHARED, WHOLE, usage
+from dra_allocator.outcome import AllocationError
+from dra_allocator.pools import PoolOnNode, PoolState
+from dra_allocator.ranks import NodeLayout
+from dra_allocator.requests import ClaimSelector, ResolvedClaim, ResolvedRequest, check_limit
+from dra_allocator.traits import Traits
+from dra_allocator.view import View
+from dra_cel.errors import CelError, CompileError
+from dra_cel.quantity import Quantity
+
+
+class NodeProblem:
+    """The devices of one node and the requests' candidates.
+
+    Attributes:
+        layout: what the node sees.
+        traits: per position.
+        held: FREE, WHOLE or SHARED per position, in the view's eyes.
+        claims: per claim, per request, per alternative its candidates.
+
+    Raises:
+        AttemptFailedError: from the constructor, if mode All meets an unusable pool, an error or too many devices.
+
+    """
+
+    def __init__(self, view: View, masks: MaskStore, layout: NodeLayout, claims: Sequence[ResolvedClaim]) -> None:
+        self.view = view
+        self.layout = layout
+        self._masks = masks
+        self._version = view.table.version
+        rows = view.table.rows
+        self._rows: list[int] = layout.rows.tolist()
+        self.traits: list[Traits] = [rows.traits[traits_id] for traits_id in rows.traits_ids[layout.rows].tolist()]
+        self._capacities: dict[int, dict[str, DeviceCapacity]] = {}
+        self.held = self._held_states()
+        self._base = self._selectable_at_all()
+        self.claims = tuple(self._claim(claim) for claim in claims)
+
+    def __len__(self) -> int:
+        """Return the number of devices that the node sees."""
+        return len(self._rows)
+
+    def row(self, position: int) -> int:
+        """Return the table's row of a position."""
+        return self._rows[position]
+
+    def device(self, position: int) -> DeviceID:
+        """Return the DeviceID of a position."""
+        self.check_current()
+        return self.view.table.rows.device_id(self._rows[position])
+
+    def pool(self, position: int) -> PoolOnNode:
+        """Return the pool of a position."""
+        return self.layout.pool_of(position)
+
+    @property
+    def node(self) -> Node:
+        """The node."""
+        node = self.view.table.nodes[self.layout.node_id]
+        if node is None:
+            raise StaleRowsError
+        return node
+
+    def skips_node_operations(self, position: int) -> tuple[str, ...]:
+        """Return `skipNodeOperations` of the device's slice."""
+        return self.view.table.rows.record(self._rows[position]).skip_node_operations
+
+    def taints(self, position: int) -> tuple[DeviceTaint, ...]:
+        """Return the device's taints."""
+        return self.traits[position].taints
+
+    def holders(self, position: int) -> tuple[Holder, ...]:
+        """Return who holds the device, in the view's eyes."""
+        return self.view.holders(self.device(position))
+
+    def capacities(self, position: int) -> dict[str, DeviceCapacity]:
+        """Return the device's capacities by the slice's spelling of their names."""
+        known = self._capacities.get(position)
+        if known is None:
+            self.check_current()
+            device = self.view.table.rows.device(self._rows[position])
+            known = {one.published or name: one for name, one in device.capacity.items()}
+            self._capacities[position] = known
+        return known
+
+    def consumption(self, request: ResolvedRequest, position: int) -> dict[str, Quantity] | None:
+        """Return what a request consumes of a device's capacities, None if the device cannot serve it at all.
+
+        Raises:
+            AttemptFailedError: an amount is negative or cannot be represented.
+
+        """
+        fractional = self.view.features.fractional_capacity_range
+        try:
+            return consumption(request.spec.capacity, self.capacities(position), fractional)
+        except CapacityError as error:
+            cause = AllocationError(
+                scope="node",
+                kind="capacity",
+                cause=f"checking capacity: {error}",
+                claim=request.claim_name,
+                request=request.spec.name,
+                device=self.device(position),
+            )
+            raise AttemptFailedError(cause) from error
+
+    def is_shareable(self, position: int) -> bool:
+        """Return whether the device may be allocated more than once (KEP-5075)."""
+        return self.view.features.consumable_capacity and self.traits[position].allow_multiple_allocations
+
+    def check_current(self) -> None:
+        """Raise StaleRowsError if the table is not the one that the problem was made from."""
+        if self.view.table.version != self._version:
+            raise StaleRowsError
+
+    def resolve(self, request: ResolvedRequest, position: int) -> bool:
+        """Evaluate the selectors of an OPEN position, in order: the first that is false ends it.
+
+        Raises:
+            AttemptFailedError: a selector does not compile, or fails on the device.
+
+        """
+        self.check_current()
+        row = self._rows[position]
+        for selector in request.selectors:
+            unreadable = self.traits[position].unreadable
+            if unreadable is not None:
+                raise self._selector_failure(request, selector, position, unreadable)
+            masks = self._masks.get(self.view.table, selector.text)
+            if masks.open[row]:
+                try:
+                    matches = masks.resolve(row)
+                except CelError as error:
+                    raise self._selector_failure(request, selector, position, error) from error
+            else:
+                matches = bool(masks.match[row])
+            if not matches:
+                return False
+        return True
+
+    def _held_states(self) -> list[int]:
+        states: list[int] = self.view.occupancy.states()[self.layout.rows].tolist()
+        for device in self.view.overlay.devices:
+            row = self.view.table.row_of(device)
+            if row is not None and row in self._rows:
+                states[self._rows.index(row)] = usage(self.view.holders(device))
+        return states
+
+    def _selectable_at_all(self) -> BoolArray:
+        binding = self.view.features.binding_conditions
+        return np.array(
+            [one.unsupported is None and (binding or not one.binding_conditions) for one in self.traits], np.bool_
+        )
+
+    def _claim(self, claim: ResolvedClaim) -> tuple[tuple[Candidates, ...], ...]:
+        total = 0
+        requests = []
+        for alternatives in claim.requests:
+            candidates = tuple(self._candidates(request) for request in alternatives)
+            if any(one.is_all for one in candidates):
+                total += self._check_all_limit(alternatives, candidates, total)
+            else:
+                total += min(one.wanted for one in candidates)
+            requests.append(candidates)
+        return tuple(requests)
+
+    def _check_all_limit(
+        self, alternatives: tuple[ResolvedRequest, ...], candidates: tuple[Candidates, ...], total: int
+    ) -> int:
+        try:
+            return check_limit(alternatives, [one.wanted for one in candidates], total)
+        except AttemptFailedError as failure:
+            raise alternatives[0].failure(failure.error.kind, failure.error.cause, node=True) from failure
+
+    def _candidates(self, request: ResolvedRequest) -> Candidates:
+        status = self._status(request)
+        if request.is_all:
+            positions = self._all_positions(request, status)
+            return Candidates(request, status.tolist(), positions, len(positions))
+        positions = np.flatnonzero(status).tolist()
+        if not request.spec.admin_access:
+            positions = [position for position in positions if not self.is_blocked(position)]
+        return Candidates(request, status.tolist(), positions, request.spec.count)
+
+    def is_blocked(self, position: int) -> bool:
+        """Return whether other claims' holds keep a request without admin access from the device."""
+        held = self.held[position]
+        return held != FREE and (held == WHOLE or (held == SHARED and not self.is_shareable(position)))
+
+    def _status(self, request: ResolvedRequest) -> ByteArray:
+        rows = self.layout.rows
+        alive = self._base.copy()
+        unreadable = np.array([one.unreadable is not None for one in self.traits], np.bool_)
+        undecided = np.zeros(len(rows), np.bool_)
+        for selector in request.selectors:
+            masks = self._masks.get(self.view.table, selector.text)
+            failing = masks.open[rows] | unreadable
+            undecided |= alive & failing
+            alive &= masks.match[rows] & ~failing
+        status: ByteArray = np.where(undecided, np.uint8(OPEN), np.where(alive, np.uint8(YES), np.uint8(NO)))
+        return status
+
+    def _all_positions(self, request: ResolvedRequest, status: ByteArray) -> list[int]:
+        """Return every selected device: mode All is settled before anything is picked."""
+        unusable = self.layout.first_unusable()
+        if unusable is not None:
+            invalid = unusable.state is PoolState.INVALID
+            what = f"invalid: {unusable.reason}" if invalid else "being updated"
+            cause = f"asks for all devices, but resource pool {unusable.record.id} is currently {what}"
+            raise request.failure("invalid-pool" if invalid else "incomplete-pool", cause, node=True)
+        for position in np.flatnonzero(status == OPEN).tolist():
+            status[position] = YES if self.resolve(request, position) else NO
+        positions: list[int] = np.flatnonzero(status).tolist()
+        if request.spec.admin_access or not self.view.features.consumable_capacity:
+            return positions
+        return [position for position in positions if self._can_serve(request, position)]
+
+    def _can_serve(self, request: ResolvedRequest, position: int) -> bool:
+        """Return whether the device could serve the request if nobody held it: only then it belongs to all devices."""
+        amounts = self.consumption(request, position)
+        return amounts is not None and fits(amounts, {}, self.capacities(position))
+
+    def _selector_failure(
+        self, request: ResolvedRequest, selector: ClaimSelector, position: int, cause: CelError | str
+    ) -> AttemptFailedError:
+        compiling = isinstance(cause, CompileError)
+        text = f"selector #{selector.index}: CEL {'compile' if compiling else 'runtime'} error: {cause}"
+        error = AllocationError(
+            scope="pod" if compiling else "node",
+            kind="selector-compile" if compiling else "selector-runtime",
+            cause=text,
+            claim=request.claim_name,
+            request=request.spec.name,
+            device=None if compiling else self.device(position),
+            device_class=request.device_class.name if selector.of_class else "",
+        )
+        return AttemptFailedError(error)

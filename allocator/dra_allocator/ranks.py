@@ -1,0 +1,127 @@
+"""The documented search order of the devices on a node, worked out for the nodes that are asked for.
+
+Order: pools that hold a device with binding conditions last as a whole; then by driver, pool, slice name, and
+the device's place in its slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from dra_allocator.arrays import BoolArray, IntArray
+from dra_allocator.pools import PoolOnNode, PoolRules, PoolState, is_seen, on_node
+from dra_allocator.records import PoolID, PoolRecord, SliceRecord
+from dra_allocator.table import Table
+
+_CACHED_NODES = 1 << 15
+_NO_ROWS: IntArray = np.empty(0, np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeLayout:
+    """What a node sees, in search order.
+
+    `pools` are all pools of which the node sees something, unusable ones included. `rows` are the rows of the
+    devices, `pool_numbers` the index in `pools` of each. `versions` are the pools' versions.
+    """
+
+    node: str
+    node_id: int
+    pools: tuple[PoolOnNode, ...]
+    rows: IntArray
+    pool_numbers: IntArray
+    node_version: int
+    shared_version: int
+    versions: tuple[int, ...]
+
+    def first_unusable(self) -> PoolOnNode | None:
+        """Return the first incomplete or invalid pool."""
+        return next((pool for pool in self.pools if pool.state is not PoolState.COMPLETE), None)
+
+    def invalid_pools(self) -> list[PoolOnNode]:
+        """Return the invalid pools."""
+        return [pool for pool in self.pools if pool.state is PoolState.INVALID]
+
+    def pool_of(self, position: int) -> PoolOnNode:
+        """Return the pool of the device at a position of `rows`."""
+        return self.pools[int(self.pool_numbers[position])]
+
+    def reordered(self, order: Sequence[int]) -> NodeLayout:
+        """Return the layout with the devices in another order: `order` has the positions of this one."""
+        index = np.array(order, np.intp)
+        return replace(self, rows=self.rows[index], pool_numbers=self.pool_numbers[index])
+
+
+class Ranks:
+    """Layouts of the nodes under one set of pool rules, made again when what the node sees has changed."""
+
+    def __init__(self, table: Table, rules: PoolRules) -> None:
+        self._table = table
+        self._rules = rules
+        self._layouts: dict[int, NodeLayout] = {}
+
+    def layout(self, node_id: int) -> NodeLayout:
+        """Return the layout of a known node."""
+        layout = self._layouts.get(node_id)
+        if layout is None or not self._is_current(layout):
+            if len(self._layouts) >= _CACHED_NODES:
+                self._layouts.clear()
+            layout = self._layouts[node_id] = self._build(node_id)
+        return layout
+
+    def _is_current(self, layout: NodeLayout) -> bool:
+        table = self._table
+        return (
+            layout.shared_version == table.shared_version
+            and layout.node_version == table.node_version(layout.node)
+            and all(pool.record.version == version for pool, version in zip(layout.pools, layout.versions, strict=True))
+        )
+
+    def _build(self, node_id: int) -> NodeLayout:
+        table = self._table
+        name = table.node_name(node_id)
+        pools = [on_node(pool, seen, self._rules, table.rows) for pool, seen in self._seen(name, node_id).values()]
+        pools.sort(key=lambda pool: (pool.has_binding_conditions, pool.record.id))
+        parts: list[IntArray] = []
+        numbers: list[int] = []
+        for number, pool in enumerate(pools):
+            if pool.state is PoolState.COMPLETE:
+                for record in pool.device_slices:
+                    parts.append(self._rows_on_node(record, node_id))
+                    numbers.extend([number] * len(parts[-1]))
+        return NodeLayout(
+            node=name,
+            node_id=node_id,
+            pools=tuple(pools),
+            rows=np.concatenate(parts) if parts else _NO_ROWS,
+            pool_numbers=np.array(numbers, np.int32),
+            node_version=table.node_version(name),
+            shared_version=table.shared_version,
+            versions=tuple(pool.record.version for pool in pools),
+        )
+
+    def _seen(self, name: str, node_id: int) -> dict[PoolID, tuple[PoolRecord, list[SliceRecord]]]:
+        """Return the slices of each pool's newest generation that the node sees."""
+        table = self._table
+        records = {record.name: record for record in table.slices_of_node(name)}
+        for number in table.scopes.of_node(node_id):
+            records.update((record.name, record) for record in table.slices_of_scope(number))
+        seen: dict[PoolID, tuple[PoolRecord, list[SliceRecord]]] = {}
+        for record in records.values():
+            pool = table.pools[record.pool_id]
+            if record.generation == pool.newest_slices()[0].generation and is_seen(record, self._rules):
+                seen.setdefault(record.pool_id, (pool, []))[1].append(record)
+        return seen
+
+    def _rows_on_node(self, record: SliceRecord, node_id: int) -> IntArray:
+        if not record.per_device:
+            return record.rows
+        homes = self._table.rows.homes[record.rows]
+        keep: BoolArray = homes == node_id
+        for number in record.scope_ids:
+            if self._table.scopes.includes(number, node_id):
+                keep |= homes == -2 - number
+        return record.rows[keep]

@@ -1,0 +1,56 @@
+"""All rules of one search, in the order in which they are asked, and what shared devices give away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dra_allocator.candidates import Candidates
+from dra_allocator.claim import Constraint
+from dra_allocator.problem import NodeProblem
+from dra_allocator.requests import ResolvedClaim
+from dra_allocator.rules.attributes import attribute_values
+from dra_allocator.rules.counters import Counters
+from dra_allocator.rules.distinct import DistinctAttribute
+from dra_allocator.rules.fitness import Fitness
+from dra_allocator.rules.groups import CompatibilityGroups
+from dra_allocator.rules.match import MatchAttribute
+from dra_allocator.rules.rule import Rule
+from dra_allocator.rules.shares import Shares
+from dra_cel.quantity import Quantity
+
+
+class Account:
+    """The rules of one search on one node, only those that the node's devices and the claims give reason for.
+
+    The order is Kubernetes': capacity, whose errors win over "does not fit"; what is fixed; counters; constraints.
+    """
+
+    def __init__(self, problem: NodeProblem, claims: Sequence[ResolvedClaim]) -> None:
+        features = problem.view.features
+        distinct_traits = {id(traits): traits for traits in problem.traits}.values()
+        self.rules: list[Rule] = []
+        self._shares: Shares | None = None
+        asks = any(one.spec.capacity for claim in claims for request in claim.requests for one in request)
+        shared = any(traits.policies or traits.allow_multiple_allocations for traits in distinct_traits)
+        if features.consumable_capacity and (asks or shared):
+            self._shares = Shares(problem)
+            self.rules.append(self._shares)
+        self.rules.append(Fitness(problem))
+        if features.partitionable_devices and any(traits.consumes_counters for traits in distinct_traits):
+            if features.compatibility_groups:
+                self.rules.append(CompatibilityGroups(problem))
+            self.rules.append(Counters(problem))
+        for number, claim in enumerate(claims):
+            for constraint in claim.constraints:
+                self.rules.append(_constraint(problem, number, constraint))
+
+    def share(self, request: Candidates, position: int) -> Mapping[str, Quantity] | None:
+        """Return what a pick consumes of a shared device, or None if the device is not shared."""
+        return None if self._shares is None else self._shares.share(request, position)
+
+
+def _constraint(problem: NodeProblem, number: int, constraint: Constraint) -> Rule:
+    values = attribute_values(problem, constraint.attribute)
+    lists = problem.view.features.list_type_attributes
+    kind = MatchAttribute if constraint.kind == "match" else DistinctAttribute
+    return kind(number, constraint, lambda request, position: values[position], lists, derived=False)

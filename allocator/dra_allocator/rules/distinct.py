@@ -1,0 +1,72 @@
+"""distinctAttribute: no two devices of the named requests have a value in common (KEP-5075; lists: KEP-5491)."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from dra_allocator.candidates import Candidates
+from dra_allocator.claim import Constraint
+from dra_allocator.requests import covers
+from dra_allocator.rules.attributes import Value
+from dra_allocator.rules.match import ValueOf
+
+
+class DistinctAttribute:
+    """Keeps the values so far. Every one counts, not only the last (Kubernetes before 1.37 compared with that).
+
+    With list attributes the values are disjoint sets. Without, scalars differ, and a list passes as the first only.
+    """
+
+    def __init__(self, claim: int, constraint: Constraint, value_of: ValueOf, lists: bool, derived: bool) -> None:
+        self._claim = claim
+        self._requests = constraint.requests
+        self._value_of = value_of
+        self._lists = lists
+        self._derived = derived
+        self._values: list[Value] = []
+
+    def take(self, request: Candidates, position: int) -> bool:
+        """See `Rule`."""
+        if not self._covers(request):
+            return True
+        value = self._value_of(request, position)
+        if value is None or not self._is_new(value):
+            return False
+        self._values.append(value)
+        return True
+
+    def release(self, request: Candidates, position: int) -> None:
+        """See `Rule`."""
+        if self._covers(request):
+            self._values.pop()
+
+    def key(self, position: int) -> Hashable:
+        """See `Rule`. Derived attributes differ by request, so there each device stands for itself."""
+        return position if self._derived else self._value_of(None, position)
+
+    def state(self) -> Hashable:
+        """See `Rule`."""
+        return frozenset(self._values)
+
+    def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
+        """Keep the devices with a new value; there have to be as many values as devices are wanted."""
+        if self._derived or not self._covers(request):
+            return positions
+        kept = []
+        elements: set[Hashable] = set()
+        for position in positions:
+            value = self._value_of(None, position)
+            if value is not None and self._is_new(value):
+                kept.append(position)
+                elements |= value.elements
+        return kept if len(elements) >= wanted or (wanted == 1 and kept) else ()
+
+    def _covers(self, request: Candidates) -> bool:
+        return request.claim == self._claim and covers(self._requests, request.request)
+
+    def _is_new(self, value: Value) -> bool:
+        if self._lists:
+            return bool(value.elements) and not any(value.elements & known.elements for known in self._values)
+        if value.is_list:
+            return not self._values
+        return value not in self._values

@@ -1,0 +1,83 @@
+"""matchAttribute: the devices of the named requests have one value in common (KEP-4381; lists: KEP-5491)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+
+from dra_allocator.candidates import Candidates
+from dra_allocator.claim import Constraint
+from dra_allocator.requests import covers
+from dra_allocator.rules.attributes import Value
+
+ValueOf = Callable[[Candidates | None, int], Value | None]
+"""The value of the constrained attribute at a position, as the request sees it; no request: as published."""
+
+
+class MatchAttribute:
+    """Keeps a stack of what the devices so far have in common, one entry per device.
+
+    With list attributes that is the intersection of their values as sets. Without, two devices must have the same
+    scalar, and a list passes for the first device only.
+    """
+
+    def __init__(self, claim: int, constraint: Constraint, value_of: ValueOf, lists: bool, derived: bool) -> None:
+        self._claim = claim
+        self._requests = constraint.requests
+        self._value_of = value_of
+        self._lists = lists
+        self._derived = derived
+        self._common: list[Value] = []
+
+    def take(self, request: Candidates, position: int) -> bool:
+        """See `Rule`."""
+        if not self._covers(request):
+            return True
+        common = self._narrowed(self._value_of(request, position))
+        if common is None:
+            return False
+        self._common.append(common)
+        return True
+
+    def release(self, request: Candidates, position: int) -> None:
+        """See `Rule`."""
+        if self._covers(request):
+            self._common.pop()
+
+    def key(self, position: int) -> Hashable:
+        """See `Rule`. Derived attributes differ by request, so there each device stands for itself."""
+        return position if self._derived else self._static(position)
+
+    def state(self) -> Hashable:
+        """See `Rule`."""
+        return self._common[-1] if self._common else None
+
+    def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
+        """Keep the devices that share a value with enough others."""
+        if self._derived or not self._covers(request):
+            return positions
+        fitting = {position: self._narrowed(self._static(position)) for position in positions}
+        sizes = Counter(element for value in fitting.values() if value for element in value.elements)
+        return [
+            position
+            for position, value in fitting.items()
+            if value and any(sizes[element] >= wanted for element in value.elements)
+        ]
+
+    def _covers(self, request: Candidates) -> bool:
+        return request.claim == self._claim and covers(self._requests, request.request)
+
+    def _static(self, position: int) -> Value | None:
+        return self._value_of(None, position)
+
+    def _narrowed(self, value: Value | None) -> Value | None:
+        """Return what the devices would have in common with one of this value more; None if nothing."""
+        if value is None or (self._lists and not value.elements):
+            return None
+        if not self._common:
+            return value
+        common = self._common[-1]
+        if not self._lists:
+            return common if value == common and not value.is_list else None
+        elements = common.elements & value.elements
+        return Value(elements, True) if elements else None
