@@ -15,6 +15,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
+from typing import Any
 
 from dra_api.clock import Clock
 from dra_api.references import Resource
@@ -23,6 +24,7 @@ from dra_embedded.bodies import status_response
 from dra_embedded.context import Context
 from dra_embedded.paths import Target, parse_path
 from dra_embedded.registry import SERVED_DRA_VERSIONS, Registry, plain
+from dra_embedded.restore import restore
 from dra_embedded.seeds import seed
 from dra_embedded.status import StatusError, method_not_allowed
 from dra_embedded.store.store import DEFAULT_HISTORY, Store
@@ -114,3 +116,7 @@ class EmbeddedServer:
     def register(self, resource: Resource, *, status: bool = True) -> None:
         """Serve one more kind, without rules of its own. Raises EmbeddedUsageError when its path is taken."""
         self.registry.add(plain(resource, subresources=frozenset({"status"}) if status else frozenset()))
+
+    def restore(self, obj: dict[str, Any]) -> None:
+        """Store an object as a file has it, with its uid, times and status. Raises StatusError for a bad one."""
+        restore(self._context, self.registry, obj)

@@ -6,13 +6,17 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dra_api.manifests import Document
+from dra_api.manifests import Document, Problem
+from dra_api.references import find_resource
+from dra_embedded.server import EmbeddedServer
+from dra_embedded.status import StatusError
 
 Object = dict[str, Any]
 
 # Whoever is named by others comes first; kinds that are not listed come last, in the order of the files.
 _ORDER = (
     "Namespace",
+    "PriorityClass",
     "Node",
     "DeviceClass",
     "ResourceSlice",
@@ -21,7 +25,6 @@ _ORDER = (
     "ResourceClaim",
     "Pod",
 )
-_CLUSTER_SCOPED = frozenset({"Namespace", "Node", "DeviceClass", "ResourceSlice", "DeviceTaintRule"})
 _EXISTING_NAMESPACES = frozenset({"default", "kube-system"})
 ASSUMED_ALLOCATABLE: Mapping[str, str] = {
     "cpu": "64",
@@ -31,11 +34,19 @@ ASSUMED_ALLOCATABLE: Mapping[str, str] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """An object to create, and the document that it is from; None: it was assumed."""
+
+    object: Object
+    document: Document | None = None
+
+
 @dataclass(slots=True)
 class Plan:
-    """Documents in the order of creation; `assumed` says in words what no file said."""
+    """Objects in the order of creation; `assumed` says in words what no file said."""
 
-    documents: list[Document] = field(default_factory=list)
+    objects: list[Planned] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
 
 
@@ -43,60 +54,76 @@ def plan(documents: Iterable[Document]) -> Plan:
     """Order the documents and add the namespaces and nodes that they presuppose."""
     given = list(documents)
     result = Plan()
-    extra = _missing_namespaces(given, result) + _missing_nodes(given, result)
-    for document in given:
-        if document.object.get("kind") == "Node":
-            _assume_allocatable(document.object, result)
+    planned = [Planned(_with_allocatable(d.object, result), d) for d in given]
+    planned += [Planned(obj) for obj in (*_missing_namespaces(given), *_missing_nodes(given, result))]
     rank = {kind: position for position, kind in enumerate(_ORDER)}
-    result.documents = sorted([*extra, *given], key=lambda d: rank.get(d.object.get("kind", ""), len(rank)))
+    result.objects = sorted(planned, key=lambda p: rank.get(p.object["kind"], len(rank)))
     return result
 
 
-def namespace_of(obj: Object) -> str:
-    """The namespace that an object without one lands in: `default`, or none for cluster-scoped kinds."""
-    if obj.get("kind") in _CLUSTER_SCOPED:
-        return ""
-    namespace: str = obj.get("metadata", {}).get("namespace") or "default"
-    return namespace
+def load(server: EmbeddedServer, planned: Plan) -> list[Problem]:
+    """Create everything; returns a problem, with its line, for each field that the server refuses."""
+    problems: list[Problem] = []
+    for each in planned.objects:
+        try:
+            server.restore(each.object)
+        except StatusError as error:
+            problems += _problems(each, error)
+    return problems
 
 
-def _missing_namespaces(given: list[Document], result: Plan) -> list[Document]:
-    named = {namespace_of(d.object) for d in given} - {""}
-    present = {d.object["metadata"]["name"] for d in given if d.object.get("kind") == "Namespace"}
+def _problems(planned: Planned, error: StatusError) -> list[Problem]:
+    document, obj = planned.document, planned.object
+    source = document.source if document else "(assumed)"
+    name = str(document.key) if document else f"{obj['kind']} {obj['metadata']['name']}"
+    causes = (error.details or {}).get("causes") or [{"field": "", "message": error.message}]
+    return [
+        Problem(source, document.line_of(c["field"]) if document else 0, name, c["field"], c["message"]) for c in causes
+    ]
+
+
+def _namespace_of(obj: Object) -> str:
+    """The namespace that an object lands in; empty for cluster-scoped kinds."""
+    resource = find_resource(obj["apiVersion"], obj["kind"])
+    namespace: str = obj["metadata"].get("namespace") or ""
+    return "" if resource is not None and not resource.namespaced else namespace
+
+
+def _missing_namespaces(given: list[Document]) -> list[Object]:
+    named = {_namespace_of(d.object) for d in given} - {""}
+    present = {d.object["metadata"]["name"] for d in given if d.object["kind"] == "Namespace"}
     missing = sorted(named - present - _EXISTING_NAMESPACES)
-    return [_made({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}) for name in missing]
+    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in missing]
 
 
-def _missing_nodes(given: list[Document], result: Plan) -> list[Document]:
-    if any(d.object.get("kind") == "Node" for d in given):
+def _missing_nodes(given: list[Document], result: Plan) -> list[Object]:
+    if any(d.object["kind"] == "Node" for d in given):
         return []
-    slices = [d.object for d in given if d.object.get("kind") == "ResourceSlice"]
-    names = {name for s in slices if (name := s.get("spec", {}).get("nodeName"))}
-    names |= {name for s in slices for d in s.get("spec", {}).get("devices") or [] if (name := d.get("nodeName"))}
-    if not names:
-        return []
-    result.assumed.append(f"no Node in the files: assumed the {len(names)} that ResourceSlices name")
-    made = []
-    for name in sorted(names):
-        node: Object = {
-            "apiVersion": "v1",
-            "kind": "Node",
-            "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
-            "status": {"allocatable": dict(ASSUMED_ALLOCATABLE)},
-        }
-        made.append(_made(node))
-    return made
+    specs = [d.object["spec"] for d in given if d.object["kind"] == "ResourceSlice"]
+    names = {spec["nodeName"] for spec in specs if spec.get("nodeName")}
+    names |= {device["nodeName"] for spec in specs for device in spec.get("devices") or [] if device.get("nodeName")}
+    if names:
+        result.assumed.append(f"no Node in the files: assumed the {len(names)} that ResourceSlices name")
+    return [_assumed_node(name) for name in sorted(names)]
 
 
-def _assume_allocatable(node: Object, result: Plan) -> None:
-    status = node.setdefault("status", {})
+def _assumed_node(name: str) -> Object:
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+        "status": {"allocatable": dict(ASSUMED_ALLOCATABLE)},
+    }
+
+
+def _with_allocatable(obj: Object, result: Plan) -> Object:
+    """A Node needs room for pods; any other object is returned as it is."""
+    if obj["kind"] != "Node":
+        return obj
+    status = obj.get("status") or {}
     if status.get("allocatable"):
-        return
-    status["allocatable"] = dict(status.get("capacity") or ASSUMED_ALLOCATABLE)
+        return obj
     if not status.get("capacity"):
         wanted = ", ".join(f"{name} {amount}" for name, amount in ASSUMED_ALLOCATABLE.items())
-        result.assumed.append(f"node {node['metadata']['name']} has no status.allocatable: assumed {wanted}")
-
-
-def _made(obj: Object) -> Document:
-    return Document(object=obj, source="(assumed)", line=0)
+        result.assumed.append(f"Node {obj['metadata']['name']} has no status.allocatable: assumed {wanted}")
+    return {**obj, "status": {**status, "allocatable": dict(status.get("capacity") or ASSUMED_ALLOCATABLE)}}

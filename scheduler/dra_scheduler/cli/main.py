@@ -19,7 +19,7 @@ COMMANDS = {
 DESCRIPTION = "A scheduler for devices on Kubernetes (Dynamic Resource Allocation, resource.k8s.io)."
 EXAMPLE = """example:
   dra-scheduler demo
-  dra-scheduler simulate -f manifests/examples/
+  dra-scheduler simulate -f my-manifests/
   dra-scheduler run --kubeconfig ~/.kube/config --http 127.0.0.1:10259
 
 Each command explains itself: dra-scheduler COMMAND --help"""

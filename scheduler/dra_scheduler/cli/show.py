@@ -1,0 +1,130 @@
+"""Tables that people read: pods, claims and devices as rich tables, one row each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import IO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from dra_scheduler.cli.loading import Object
+from dra_scheduler.scheduler import PendingPod
+
+# Output into a pipe or file is never folded: whoever greps it wants whole lines.
+_PIPE_WIDTH = 400
+
+
+def console(stream: IO[str] | None = None) -> Console:
+    """A console that draws to the terminal's width, and does not fold lines elsewhere."""
+    stream = stream or sys.stdout
+    if stream.isatty():
+        return Console(file=stream, highlight=False)
+    return Console(file=stream, width=_PIPE_WIDTH, highlight=False, no_color=True)
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 3, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold", header_style="dim")
+    return table
+
+
+def pod_table(pods: Iterable[Object], pending: Mapping[tuple[str, str], PendingPod]) -> Table:
+    """Namespace, name, node, phase and, for pods without a node, the reason."""
+    table = _table("Pods", "NAMESPACE", "NAME", "NODE", "STATUS", "CLAIMS", "REASON")
+    for pod in pods:
+        metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status", {})
+        node = spec.get("nodeName", "")
+        waiting = pending.get((metadata["namespace"], metadata["name"]))
+        table.add_row(
+            metadata["namespace"],
+            metadata["name"],
+            node or "-",
+            Text(status.get("phase", "Pending"), style="" if node else "red"),
+            ", ".join(claim_names(pod)) or "-",
+            "" if waiting is None or node else waiting.reason,
+        )
+    return table
+
+
+def claim_names(pod: Object) -> list[str]:
+    """The claims of a pod, as `name in the pod`; generated ones by the name that they got."""
+    generated = {
+        s["name"]: s.get("resourceClaimName") for s in pod.get("status", {}).get("resourceClaimStatuses") or []
+    }
+    names = []
+    for entry in pod["spec"].get("resourceClaims") or []:
+        name = entry.get("resourceClaimName") or generated.get(entry["name"])
+        names.append(name or f"{entry['name']} (not created)")
+    return names
+
+
+def claim_table(claims: Iterable[Object]) -> Table:
+    """Namespace, name, state as kubectl prints it, devices by request, and who it is reserved for."""
+    table = _table("ResourceClaims", "NAMESPACE", "NAME", "STATE", "DEVICES", "RESERVED FOR")
+    for claim in claims:
+        metadata, status = claim["metadata"], claim.get("status") or {}
+        results = (status.get("allocation") or {}).get("devices", {}).get("results") or []
+        reserved = status.get("reservedFor") or []
+        table.add_row(
+            metadata["namespace"],
+            metadata["name"],
+            claim_state(claim),
+            ", ".join(f"{r['request']}: {r['pool']}/{r['device']}" for r in results) or "-",
+            ", ".join(r["name"] for r in reserved) or "-",
+        )
+    return table
+
+
+def claim_state(claim: Object) -> str:
+    """`pending`, `allocated` and `reserved` as in kubectl's STATE column, `deleted` in front where it is going."""
+    status = claim.get("status") or {}
+    words = ["deleted"] if claim["metadata"].get("deletionTimestamp") else []
+    if not status.get("allocation"):
+        words.append("pending")
+    else:
+        words.append("allocated")
+        if status.get("reservedFor"):
+            words.append("reserved")
+    return ",".join(words)
+
+
+def holders(claims: Iterable[Object]) -> dict[tuple[str, str, str], list[str]]:
+    """Claims by device: (driver, pool, device) -> `namespace/name` of each claim that holds it."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for claim in claims:
+        metadata = claim["metadata"]
+        for result in ((claim.get("status") or {}).get("allocation") or {}).get("devices", {}).get("results") or []:
+            key = (result["driver"], result["pool"], result["device"])
+            found.setdefault(key, []).append(f"{metadata['namespace']}/{metadata['name']}")
+    return found
+
+
+def device_table(slices: Iterable[Object], claims: Iterable[Object]) -> Table:
+    """A row per pool: where it is, its devices as cells, which of them are held."""
+    held = holders(claims)
+    table = _table("Devices", "NODE", "DRIVER", "POOL", "DEVICES (* allocated)", "FREE")
+    for published in slices:
+        spec = published["spec"]
+        driver, pool = spec["driver"], spec["pool"]["name"]
+        cells, free = Text(), 0
+        for device in spec.get("devices") or []:
+            taken = (driver, pool, device["name"]) in held
+            free += not taken
+            cells.append(device["name"] + ("*" if taken else ""), style="bold red" if taken else "green")
+            cells.append(" ")
+        total = len(spec.get("devices") or [])
+        table.add_row(_where(spec), driver, pool, cells, f"{free} of {total}")
+    return table
+
+
+def _where(spec: Object) -> str:
+    if spec.get("nodeName"):
+        name: str = spec["nodeName"]
+        return name
+    if spec.get("allNodes"):
+        return "(all nodes)"
+    return "(by device)" if spec.get("perDeviceNodeSelection") else "(by labels)"

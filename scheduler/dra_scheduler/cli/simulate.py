@@ -1,0 +1,100 @@
+"""`dra-scheduler simulate`: schedule the pods of manifests on an embedded cluster in virtual time."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+import orjson
+import yaml
+
+from dra_allocator.features import GATES
+from dra_api.manifests import MAX_FILE, Document, Manifests, Problem, read_paths
+from dra_scheduler.cli.exit_codes import BAD_INPUT, OK, PENDING
+from dra_scheduler.cli.loading import Object
+from dra_scheduler.cli.show import claim_table, console, pod_table
+from dra_scheduler.cli.simulation import Simulated, simulate
+from dra_scheduler.settings import Settings
+
+EXAMPLE = """exit codes: 0 all pods placed, 1 some pending (each with its reason), 2 bad input
+
+example:
+  dra-scheduler simulate -f manifests/examples/cats-cluster.yaml -f manifests/examples/cats.yaml
+  kubectl get nodes,deviceclasses,resourceslices,pods -A -o yaml | dra-scheduler simulate -f - -o json"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `simulate`."""
+    parser.add_argument(
+        "-f",
+        "--filename",
+        action="append",
+        required=True,
+        metavar="FILE|DIR|-",
+        help="manifests: a file, a folder (its .yaml, .yml and .json files) or - for standard input; repeatable",
+    )
+    parser.add_argument(
+        "-o", "--output", choices=("table", "yaml", "json"), default="table", help="table, or a v1 List (yaml, json)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="seed of the random choices (ties between nodes)")
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Read, simulate, print; returns the exit code."""
+    manifests = read_all(arguments.filename)
+    for warning in manifests.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if report_problems(manifests.problems):
+        return BAD_INPUT
+    if not manifests.documents:
+        print("error: no objects in the files given", file=sys.stderr)
+        return BAD_INPUT
+    result = simulate(manifests.documents, settings_for(manifests.documents), arguments.seed)
+    for note in result.assumed:
+        print(f"note: {note}", file=sys.stderr)
+    if report_problems(result.problems):
+        return BAD_INPUT
+    _print(result, arguments.output)
+    return PENDING if any(not p["spec"].get("nodeName") for p in unended(result.pods)) else OK
+
+
+def read_all(sources: Sequence[str]) -> Manifests:
+    """Read all files, folders and standard input (`-`) into one."""
+    return read_paths(sources, stdin=sys.stdin.buffer.read(MAX_FILE + 1) if "-" in sources else None)
+
+
+def settings_for(documents: Sequence[Document]) -> Settings:
+    """Settings of an offline run: every pod is ours, whatever schedulerName it has, and every feature is on."""
+    names = {"dra-scheduler", "default-scheduler"}
+    for document in documents:
+        if document.object.get("kind") == "Pod":
+            name = (document.object.get("spec") or {}).get("schedulerName")
+            names |= {name} if name else set()
+    return Settings(scheduler_names=tuple(sorted(names)), feature_gates=dict.fromkeys(GATES, True))
+
+
+def report_problems(problems: Sequence[Problem]) -> bool:
+    """Print each problem on standard error; true if there was one."""
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    return bool(problems)
+
+
+def unended(pods: Sequence[Object]) -> list[Object]:
+    """The pods that have not ended: ended ones need no node."""
+    return [p for p in pods if p.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
+
+
+def _print(result: Simulated, output: str) -> None:
+    items = [*result.pods, *result.claims]
+    listed = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
+    if output == "json":
+        sys.stdout.write(orjson.dumps(listed, option=orjson.OPT_INDENT_2).decode() + "\n")
+    elif output == "yaml":
+        yaml.safe_dump(listed, sys.stdout, sort_keys=False)
+    else:
+        screen = console()
+        screen.print(pod_table(result.pods, result.pending))
+        screen.print()
+        screen.print(claim_table(result.claims))
