@@ -98,11 +98,14 @@ class Message(Node):
 class Comprehension(Node):
     """A loop, which is what the macros over lists and maps expand to.
 
+    `macro` tells what it computes: `all`, `exists`, `exists_one`, `list`, `map`, `map_entry` or `bind`.
+
     `accumulator` starts as `initial`; while `condition` holds, each element of `iter_range` is bound to
     `iter_var` (with `iter_var2`: index and element, or key and value) and `accumulator` becomes `step`;
     `result` is evaluated at the end.
     """
 
+    macro: str
     iter_range: Node
     iter_var: str
     iter_var2: str
@@ -111,3 +114,16 @@ class Comprehension(Node):
     condition: Node
     step: Node
     result: Node
+
+
+def qualified_name(node: Node) -> str | None:
+    """Return `a.b.c` where the node is a chain of plain names, else None."""
+    parts: list[str] = []
+    while isinstance(node, Select):
+        if node.test_only:
+            return None
+        parts.append(node.field)
+        node = node.operand
+    if not isinstance(node, Ident):
+        return None
+    return ".".join([node.name, *reversed(parts)])

@@ -83,7 +83,9 @@ def _all(variables: int) -> Macro:
         first, second = expander._variables(args, variables)
         condition = _call(at, "@not_strictly_false", _accu(at))
         step = _call(at, "_&&_", _accu(at), args[-1])
-        return Comprehension(at, target, first, second, ACCUMULATOR, Literal(at, True), condition, step, _accu(at))
+        return Comprehension(
+            at, "all", target, first, second, ACCUMULATOR, Literal(at, True), condition, step, _accu(at)
+        )
 
     return expand
 
@@ -93,7 +95,9 @@ def _exists(variables: int) -> Macro:
         first, second = expander._variables(args, variables)
         condition = _call(at, "@not_strictly_false", _call(at, "!_", _accu(at)))
         step = _call(at, "_||_", _accu(at), args[-1])
-        return Comprehension(at, target, first, second, ACCUMULATOR, Literal(at, False), condition, step, _accu(at))
+        return Comprehension(
+            at, "exists", target, first, second, ACCUMULATOR, Literal(at, False), condition, step, _accu(at)
+        )
 
     return expand
 
@@ -103,7 +107,9 @@ def _exists_one(variables: int) -> Macro:
         first, second = expander._variables(args, variables)
         step = _call(at, "_?_:_", args[-1], _call(at, "_+_", _accu(at), Literal(at, 1)), _accu(at))
         result = _call(at, "_==_", _accu(at), Literal(at, 1))
-        return Comprehension(at, target, first, second, ACCUMULATOR, Literal(at, 0), Literal(at, True), step, result)
+        return Comprehension(
+            at, "exists_one", target, first, second, ACCUMULATOR, Literal(at, 0), Literal(at, True), step, result
+        )
 
     return expand
 
@@ -113,7 +119,9 @@ def _transform(expander: Expander, at: int, target: Node, args: tuple[Node, ...]
     step: Node = _call(at, "_+_", _accu(at), ListExpr(at, (args[-1],)))
     if len(args) == variables + 2:
         step = _call(at, "_?_:_", args[-2], step, _accu(at))
-    return Comprehension(at, target, first, second, ACCUMULATOR, ListExpr(at, ()), Literal(at, True), step, _accu(at))
+    return Comprehension(
+        at, "list", target, first, second, ACCUMULATOR, ListExpr(at, ()), Literal(at, True), step, _accu(at)
+    )
 
 
 def _transform_list(variables: int) -> Macro:
@@ -135,7 +143,16 @@ def _transform_map(with_key: bool) -> Macro:
         if len(args) == 4:
             step = _call(at, "_?_:_", args[-2], step, _accu(at))
         return Comprehension(
-            at, target, first, second, ACCUMULATOR, MapExpr(at, ()), Literal(at, True), step, _accu(at)
+            at,
+            "map" if with_key else "map_entry",
+            target,
+            first,
+            second,
+            ACCUMULATOR,
+            MapExpr(at, ()),
+            Literal(at, True),
+            step,
+            _accu(at),
         )
 
     return expand
@@ -145,6 +162,7 @@ def bind(at: int, name: str, initial: Node, result: Node) -> Comprehension:
     """Return `cel.bind(name, initial, result)`: a loop over nothing whose accumulator is the variable."""
     return Comprehension(
         at,
+        "bind",
         ListExpr(at, ()),
         UNUSED_VARIABLE,
         "",

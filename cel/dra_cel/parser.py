@@ -9,7 +9,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from dra_cel.ast import Call, Constant, Entry, Field, Ident, ListExpr, Literal, MapExpr, Message, Node, Select
+from dra_cel.ast import (
+    Call,
+    Constant,
+    Entry,
+    Field,
+    Ident,
+    ListExpr,
+    Literal,
+    MapExpr,
+    Message,
+    Node,
+    Select,
+    qualified_name,
+)
 from dra_cel.errors import CompileError
 from dra_cel.lexer import Token, tokenize
 from dra_cel.literals import NUMBERS, bytes_value, string_value
@@ -197,7 +210,7 @@ class _Parser:
                 self._expect("]")
                 depth = self._deeper(offset, max(depth, index_depth))
                 node = Call(offset, function, None, (node, index))
-            elif kind == "{" and (name := _qualified_name(node)) is not None:
+            elif kind == "{" and (name := qualified_name(node)) is not None:
                 node, depth = self._message(name)
             else:
                 return node, depth
@@ -355,14 +368,3 @@ def _balance(function: str, terms: list[Node], offsets: list[int], low: int, hig
     left = terms[middle] if middle == low else _balance(function, terms, offsets, low, middle - 1)
     right = terms[middle + 1] if middle == high else _balance(function, terms, offsets, middle + 1, high)
     return Call(offsets[middle], function, None, (left, right))
-
-
-def _qualified_name(node: Node) -> str | None:
-    """Return `a.b.c` where the node is a chain of names, which a message's type name looks like."""
-    parts: list[str] = []
-    while isinstance(node, Select) and not node.test_only:
-        parts.append(node.field)
-        node = node.operand
-    if not isinstance(node, Ident):
-        return None
-    return ".".join([node.name, *reversed(parts)])

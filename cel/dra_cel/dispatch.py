@@ -1,0 +1,77 @@
+"""Choosing the overload of a call by the classes of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dra_cel import types as t
+from dra_cel.errors import EvaluationError
+from dra_cel.functions.table import Implementation, Overload
+from dra_cel.plan import certain_class
+from dra_cel.quantity import Quantity
+from dra_cel.semver import Semver
+from dra_cel.times import Duration, Timestamp
+from dra_cel.types import Kind, Type
+from dra_cel.values import Optional, TypeValue, type_name
+
+Lookup = Callable[..., Implementation]
+
+_OBJECTS: dict[str, type] = {t.QUANTITY.name: Quantity, t.SEMVER.name: Semver, t.OPTIONAL_NAME: Optional}
+
+
+def register_object(type_: Type, class_: type) -> None:
+    """Tell the class of the values of an object type."""
+    _OBJECTS[type_.name] = class_
+
+
+def _accepted(type_: Type) -> type | None:
+    """Return the class that a parameter accepts, or None where it accepts everything."""
+    if type_.kind in (Kind.STRUCT, Kind.OPAQUE):
+        return _OBJECTS[type_.name]
+    if type_.kind is Kind.TIMESTAMP:
+        return Timestamp
+    if type_.kind is Kind.DURATION:
+        return Duration
+    if type_.kind is Kind.TYPE:
+        return TypeValue
+    if type_.kind is Kind.NULL:
+        return type(None)
+    return certain_class(type_)
+
+
+class Dispatcher:
+    """Finds the implementation for argument classes; remembers what it found."""
+
+    def __init__(self, function: str, overloads: Sequence[Overload]) -> None:
+        self._function = function
+        self._candidates = [(tuple([_accepted(arg) for arg in entry.args]), entry.call) for entry in overloads]
+        self.known: dict[Any, Implementation] = {}
+
+    def find(self, args: Sequence[Any]) -> Implementation:
+        """Return the implementation for these arguments.
+
+        Raises:
+            EvaluationError: no overload takes them.
+
+        """
+        classes = tuple([type(arg) for arg in args])
+        for accepted, call in self._candidates:
+            if all(wanted is None or wanted is given for wanted, given in zip(accepted, classes, strict=True)):
+                self.known[classes[0] if len(classes) == 1 else classes] = call
+                return call
+        shown = ", ".join([type_name(arg) for arg in args])
+        name = self._function.strip("_@").replace("_", "")
+        raise EvaluationError(f"no such overload: {name}({shown})")
+
+
+def settled(overloads: Sequence[Overload], types: Sequence[Type]) -> Implementation | None:
+    """Return the implementation where the static types leave no choice and need no check."""
+    if len(overloads) != 1:
+        return None
+    entry = overloads[0]
+    for wanted, given in zip(entry.args, types, strict=True):
+        accepted = _accepted(wanted)
+        if accepted is not None and certain_class(given) is not accepted:
+            return None
+    return entry.call

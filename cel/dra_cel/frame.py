@@ -1,0 +1,74 @@
+"""The state of one evaluation, and the functions that expressions are compiled to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dra_cel.device import DeviceFields
+from dra_cel.errors import CostLimitExceeded
+from dra_cel.values import EMPTY_MAP, CelMap
+
+COST_LIMIT = 1_000_000
+"""resource.k8s.io CELSelectorExpressionMaxCost: the same for the static estimate and at run time."""
+
+
+class Frame:
+    """One evaluation for one device.
+
+    Attributes:
+        device: what is evaluated.
+        cost: what was spent so far.
+        locals: variables of macros, by slot.
+
+    """
+
+    __slots__ = ("_attributes", "_capacity", "cost", "device", "locals")
+
+    def __init__(self, device: DeviceFields, slots: int) -> None:
+        self.device = device
+        self.cost = 0
+        self.locals: list[Any] = [None] * slots
+        self._attributes: CelMap | None = None
+        self._capacity: CelMap | None = None
+
+    def attributes(self) -> CelMap:
+        """Return `device.attributes` as a map of maps."""
+        if self._attributes is None:
+            self._attributes = _by_domain(self.device.attributes)
+        return self._attributes
+
+    def capacity(self) -> CelMap:
+        """Return `device.capacity` as a map of maps."""
+        if self._capacity is None:
+            self._capacity = _by_domain(self.device.capacity)
+        return self._capacity
+
+    def object(self) -> CelMap:
+        """Return `device` itself as a map."""
+        return CelMap.of_strings(
+            {
+                "driver": self.device.driver,
+                "allowMultipleAllocations": self.device.allow_multiple_allocations,
+                "attributes": self.attributes(),
+                "capacity": self.capacity(),
+            }
+        )
+
+    def check_cost(self) -> None:
+        """Raise CostLimitExceeded if the limit is passed."""
+        if self.cost > COST_LIMIT:
+            raise CostLimitExceeded(f"operation cancelled: actual cost limit exceeded ({COST_LIMIT})")
+
+
+def _by_domain(values: Mapping[str, Any]) -> CelMap:
+    """Group by domain; the lookup of an unknown domain yields an empty map."""
+    grouped: dict[str, dict[str, Any]] = {}
+    for name, value in values.items():
+        domain, _, id_ = name.partition("/")
+        grouped.setdefault(domain, {})[id_] = value
+    return CelMap.of_strings({domain: CelMap.of_strings(items) for domain, items in grouped.items()}, EMPTY_MAP)
+
+
+Step = Callable[[Frame], Any]
+"""A compiled expression: evaluates itself in a frame, adding its cost."""

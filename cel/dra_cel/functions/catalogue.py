@@ -1,0 +1,35 @@
+"""All overloads of the environment, from the modules of this package."""
+
+from __future__ import annotations
+
+from dra_cel.functions import (
+    arithmetic,
+    clocks,
+    conversions,
+    lists,
+    operators,
+    optionals,
+    quantities,
+    regexes,
+    semvers,
+    sets,
+    text,
+)
+
+OVERLOADS = [
+    entry
+    for library in (
+        operators,
+        arithmetic,
+        conversions,
+        clocks,
+        text,
+        regexes,
+        lists,
+        sets,
+        quantities,
+        semvers,
+        optionals,
+    )
+    for entry in library.OVERLOADS
+]

@@ -1,0 +1,71 @@
+"""Regular expressions, by RE2: linear in the text, whatever the pattern."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import re2
+
+from dra_cel.errors import EvaluationError
+from dra_cel.functions.charges import FIND, MATCHES
+from dra_cel.functions.limits import check_elements
+from dra_cel.functions.table import member, overload
+
+
+def _options() -> Any:
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
+_OPTIONS = _options()
+
+
+@functools.lru_cache(maxsize=512)
+def compile_pattern(pattern: str) -> Any:
+    """Return a compiled pattern.
+
+    Raises:
+        EvaluationError: RE2 does not accept the pattern.
+
+    """
+    try:
+        return re2.compile(pattern, options=_OPTIONS)
+    except re2.error as error:
+        reason = error.args[0] if error.args else ""
+        if isinstance(reason, bytes):
+            reason = reason.decode(errors="replace")
+        raise EvaluationError(f"error parsing regexp {pattern[:80]!r}: {reason}") from error
+
+
+def _matches(text: str, pattern: str) -> bool:
+    return compile_pattern(pattern).search(text) is not None
+
+
+def _find(text: str, pattern: str) -> str:
+    match = compile_pattern(pattern).search(text)
+    return match.group() if match else ""
+
+
+def _find_all(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
+    found: list[str] = []
+    end = -1
+    for match in compile_pattern(pattern).finditer(text):
+        if len(found) == limit:
+            break
+        if match.start() == match.end() == end:
+            continue  # an empty match right after another match does not count
+        end = match.end()
+        found.append(match.group())
+        check_elements(len(found))
+    return tuple(found)
+
+
+OVERLOADS = [
+    overload("matches", "matches(string, string) -> bool", _matches, MATCHES),
+    member("matches_string", "matches(string, string) -> bool", _matches, MATCHES),
+    member("string_find_string", "find(string, string) -> string", _find, FIND),
+    member("string_find_all_string", "findAll(string, string) -> list(string)", _find_all, FIND),
+    member("string_find_all_string_int", "findAll(string, string, int) -> list(string)", _find_all, FIND),
+]

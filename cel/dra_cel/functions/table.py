@@ -1,0 +1,71 @@
+"""The function table: one entry per overload. It drives checker, evaluator, vectoriser and cost."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dra_cel.functions.charges import ONE, Charge
+from dra_cel.types import Type, parse_type, split_types
+
+Implementation = Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One signature of a function.
+
+    Attributes:
+        id: unique name, as in CEL's own declarations.
+        function: the name that expressions use; with dots where it has a namespace.
+        member: whether it is called as `receiver.function(...)`; the receiver is the first argument then.
+        args: static types of the arguments.
+        result: static type of the result.
+        call: the implementation: values in, value out; raises EvaluationError.
+        charge: what it costs at run time and, at most, statically.
+
+    """
+
+    id: str
+    function: str
+    member: bool
+    args: tuple[Type, ...]
+    result: Type
+    call: Implementation
+    charge: Charge = ONE
+
+    @property
+    def generic(self) -> bool:
+        """Whether its signature has type parameters."""
+        return self.result.is_open or any(arg.is_open for arg in self.args)
+
+
+def overload(id_: str, signature: str, call: Implementation, charge: Charge = ONE, member: bool = False) -> Overload:
+    """Return an entry for `function(type, type) -> type`."""
+    name, _, rest = signature.partition("(")
+    arguments, _, result = rest.rpartition(") -> ")
+    args = tuple(parse_type(text) for text in split_types(arguments))
+    return Overload(id_, name, member, args, parse_type(result), call, charge)
+
+
+def member(id_: str, signature: str, call: Implementation, charge: Charge = ONE) -> Overload:
+    """Return an entry for a function that is called on its first argument."""
+    return overload(id_, signature, call, charge, member=True)
+
+
+def by_name(overloads: Iterable[Overload]) -> Mapping[str, tuple[Overload, ...]]:
+    """Group overloads by function."""
+    grouped: dict[str, list[Overload]] = {}
+    for entry in overloads:
+        grouped.setdefault(entry.function, []).append(entry)
+    return {name: tuple(entries) for name, entries in grouped.items()}
+
+
+@functools.cache
+def all_functions() -> Mapping[str, tuple[Overload, ...]]:
+    """Return every function of Kubernetes 1.37's environment by name."""
+    from dra_cel.functions.catalogue import OVERLOADS
+
+    return by_name(OVERLOADS)

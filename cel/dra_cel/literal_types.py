@@ -1,0 +1,78 @@
+"""Lists and maps must have elements of one type, dyn included, where they are written."""
+
+from __future__ import annotations
+
+from dra_cel.ast import Call, Comprehension, ListExpr, MapExpr, Message, Node, Select
+from dra_cel.checker import Checked
+from dra_cel.errors import CompileError
+from dra_cel.types import Type
+
+_EXEMPT = frozenset({"format"})
+"""Functions whose arguments may be mixed, at any depth."""
+
+
+def check_literals(checked: Checked) -> None:
+    """Check every list and map that is written in an expression.
+
+    Raises:
+        CompileError: two elements, keys or values of one literal differ in type.
+
+    """
+    pending = [checked.root]
+    seen: set[Node] = set()
+    while pending:
+        node = pending.pop()
+        if node in seen or (isinstance(node, Call) and node.function in _EXEMPT):
+            continue
+        seen.add(node)
+        if isinstance(node, ListExpr):
+            _check_list(checked, node)
+        elif isinstance(node, MapExpr):
+            _check_map(checked, node)
+        pending.extend(reversed(children(node)))
+
+
+def children(node: Node) -> list[Node]:
+    """Return the parts of a node, in the order in which they are written."""
+    match node:
+        case Select():
+            return [node.operand]
+        case Call():
+            return [*([node.target] if node.target is not None else []), *node.args]
+        case ListExpr():
+            return list(node.elements)
+        case MapExpr():
+            return [part for entry in node.entries for part in (entry.key, entry.value)]
+        case Message():
+            return [field.value for field in node.fields]
+        case Comprehension():
+            return [node.iter_range, node.initial, node.condition, node.step, node.result]
+    return []
+
+
+def _check_list(checked: Checked, node: ListExpr) -> None:
+    expected: Type | None = None
+    for index, element in enumerate(node.elements):
+        found = _unwrapped(checked.types[element], index in node.optional)
+        expected = _same(checked, element, expected, found)
+
+
+def _check_map(checked: Checked, node: MapExpr) -> None:
+    key_type: Type | None = None
+    value_type: Type | None = None
+    for entry in node.entries:
+        key_type = _same(checked, entry.key, key_type, checked.types[entry.key])
+        value_type = _same(checked, entry.value, value_type, _unwrapped(checked.types[entry.value], entry.optional))
+
+
+def _unwrapped(type_: Type, optional: bool) -> Type:
+    return type_.params[0] if optional and type_.params else type_
+
+
+def _same(checked: Checked, node: Node, expected: Type | None, found: Type) -> Type:
+    if expected is None:
+        return found
+    if expected != found and not (expected.is_dyn and found.is_dyn):
+        message = f"expected type '{expected}' but found '{found}'"
+        raise CompileError(message, checked.text, node.offset)
+    return expected

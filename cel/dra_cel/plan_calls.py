@@ -1,0 +1,276 @@
+"""Calls of functions and operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from dra_cel import plan_fields, plan_logic
+from dra_cel.ast import Call, Literal
+from dra_cel.dispatch import Dispatcher, settled
+from dra_cel.equality import equal
+from dra_cel.errors import EvaluationError
+from dra_cel.frame import Frame, Step
+from dra_cel.functions.charges import Charge, RuntimeCost, size_of
+from dra_cel.functions.conversions import CONVERSIONS
+from dra_cel.functions.regexes import compile_pattern
+from dra_cel.functions.table import Implementation, Overload
+from dra_cel.plan import Plan, constant_plan
+from dra_cel.plan_membership import membership_step
+from dra_cel.types import Type
+from dra_cel.values import MISSING, Optional
+
+if TYPE_CHECKING:
+    from dra_cel.planner import Planner
+
+_FOLDED = frozenset({"quantity", "semver", "isQuantity", "isSemver", "ip", "cidr", "url", "-_", "!_"})
+"""Functions of constants that are computed when the expression is compiled; their cost stays."""
+_LITERAL_CHECKS = frozenset({"duration", "timestamp", "matches"})
+_PATTERN_POSITION = {"matches": 1, "find": 1, "findAll": 1}
+
+
+def plan_call(planner: Planner, node: Call) -> Plan:
+    """Compile a call.
+
+    Raises:
+        CompileError: a constant that can't be converted, or an invalid constant pattern.
+
+    """
+    resolution = planner.resolution(node)
+    operands = list(node.args)
+    if node.target is not None and not resolution.namespaced:
+        operands.insert(0, node.target)
+    plans = [planner.plan(operand) for operand in operands]
+    type_ = planner.type_of(node)
+    name = resolution.overloads[0].function
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return special(plans, type_)
+    if name == "@in" and len(resolution.overloads) == 1 and resolution.overloads[0].id == "in_list":
+        step = membership_step(plans[0], plans[1])
+        if step is not None:
+            return Plan(step, type_) if plans[1].value else constant_plan(False, type_)
+    _check_constants(planner, node, name, plans)
+    return _plan_function(planner, node, name, resolution.overloads, plans)
+
+
+def _check_constants(planner: Planner, node: Call, name: str, plans: Sequence[Plan]) -> None:
+    """Report what Kubernetes finds in literals before it evaluates anything."""
+    position = _PATTERN_POSITION.get(name)
+    if position is not None and type(plans[position].value) is str:
+        try:
+            compile_pattern(plans[position].value)
+        except EvaluationError as error:
+            where = node.args[-1] if node.args else node
+            raise planner.error(where.offset, f"invalid {name} argument: {error.message}") from error
+    if name == "matches" and node.target is None and isinstance(node.args[0], Literal):
+        # Kubernetes takes the first argument for the pattern here; what it refuses can't be stored.
+        try:
+            compile_pattern(str(node.args[0].value))
+        except EvaluationError as error:
+            raise planner.error(node.args[0].offset, f"invalid matches argument: {error.message}") from error
+
+
+def _plan_function(
+    planner: Planner, node: Call, name: str, overloads: Sequence[Overload], plans: Sequence[Plan]
+) -> Plan:
+    type_ = planner.type_of(node)
+    charge = overloads[0].charge if len(overloads) == 1 or overloads[0].charge.by_function else Charge()
+    step = _call_step(name, overloads, plans, charge)
+    if name in CONVERSIONS and len(plans) == 1 and plans[0].constant:
+        return _converted(planner, node, name, step, type_)
+    if name in _FOLDED and all(plan.value is not MISSING for plan in plans):
+        return _folded(step, type_)
+    return Plan(step, type_)
+
+
+def _converted(planner: Planner, node: Call, name: str, step: Step, type_: Type) -> Plan:
+    try:
+        return constant_plan(step(scratch_frame()), type_)
+    except EvaluationError as error:
+        if name in _LITERAL_CHECKS and isinstance(node.args[0], Literal):
+            raise planner.error(node.args[0].offset, f"invalid {name} argument: {error.message}") from error
+        raise planner.error(node.offset, error.message) from error
+
+
+def _folded(step: Step, type_: Type) -> Plan:
+    frame = scratch_frame()
+    try:
+        value = step(frame)
+    except EvaluationError:
+        return Plan(step, type_)  # it fails each time, at run time
+    cost = frame.cost
+
+    def folded(frame: Frame) -> Any:
+        frame.cost += cost
+        return value
+
+    return Plan(folded, type_, value, cost)
+
+
+def scratch_frame() -> Frame:
+    """Return a frame for evaluating what depends on no device."""
+    from dra_cel.device import DeviceFields
+
+    return Frame(DeviceFields(""), 0)
+
+
+# --- ordinary functions
+
+
+def _call_step(name: str, overloads: Sequence[Overload], plans: Sequence[Plan], charge: Charge) -> Step:
+    if name == "_==_" and (fast := _equals_text(plans)) is not None:
+        return fast
+    implementation = settled(overloads, [plan.type for plan in plans])
+    dispatcher = Dispatcher(name, overloads)
+    steps = [plan.step for plan in plans]
+    if charge.runtime is not None:
+        return _charged_step(steps, implementation, dispatcher, charge)
+    if len(steps) == 1:
+        return _unary_step(steps[0], implementation, dispatcher)
+    if len(steps) == 2:
+        return _binary_step(steps[0], steps[1], implementation, dispatcher)
+    return _charged_step(steps, implementation, dispatcher, charge)
+
+
+def _unary_step(argument: Step, implementation: Implementation | None, dispatcher: Dispatcher) -> Step:
+    known = dispatcher.known
+
+    def direct(frame: Frame) -> Any:
+        value = argument(frame)
+        frame.cost += 1
+        return implementation(value)  # type: ignore[misc]
+
+    def dispatched(frame: Frame) -> Any:
+        value = argument(frame)
+        frame.cost += 1
+        call = known.get(type(value)) or dispatcher.find((value,))
+        return call(value)
+
+    return direct if implementation is not None else dispatched
+
+
+def _binary_step(
+    left_step: Step, right_step: Step, implementation: Implementation | None, dispatcher: Dispatcher
+) -> Step:
+    known = dispatcher.known
+
+    def direct(frame: Frame) -> Any:
+        left, right = left_step(frame), right_step(frame)
+        frame.cost += 1
+        return implementation(left, right)  # type: ignore[misc]
+
+    def dispatched(frame: Frame) -> Any:
+        left, right = left_step(frame), right_step(frame)
+        frame.cost += 1
+        call = known.get((type(left), type(right))) or dispatcher.find((left, right))
+        return call(left, right)
+
+    return direct if implementation is not None else dispatched
+
+
+def _charged_step(
+    steps: Sequence[Step], implementation: Implementation | None, dispatcher: Dispatcher, charge: Charge
+) -> Step:
+    """Return a step whose cost depends on its arguments or its result."""
+    known = dispatcher.known
+    single = len(steps) == 1
+    runtime: RuntimeCost = charge.runtime or (lambda args, result: 1)
+    after = charge.needs_result
+
+    def step(frame: Frame) -> Any:
+        args = [argument(frame) for argument in steps]
+        call = implementation
+        if call is None:
+            key = type(args[0]) if single else tuple([type(arg) for arg in args])
+            call = known.get(key) or dispatcher.find(args)
+        if after:
+            result = call(*args)
+            frame.cost += runtime(args, result)
+            frame.check_cost()
+            return result
+        frame.cost += runtime(args, None)
+        frame.check_cost()
+        return call(*args)
+
+    return step
+
+
+def _equals_text(plans: Sequence[Plan]) -> Step | None:
+    """Return a fast step for `x == "constant"`, the most frequent comparison of all."""
+    left, right = plans
+    if type(right.value) is not str:
+        return None
+    left_step, text, length = left.step, right.value, len(right.value)
+    costs = [math.ceil(count * 0.1) for count in range(length + 1)]
+
+    def step(frame: Frame) -> bool:
+        value = left_step(frame)
+        if type(value) is str:
+            frame.cost += costs[min(len(value), length)]
+            return bool(value == text)
+        frame.cost += costs[min(size_of(value), length)]
+        return equal(value, text)
+
+    return step
+
+
+# --- functions with rules of their own
+
+
+def _and(plans: Sequence[Plan], type_: Type) -> Plan:
+    return Plan(plan_logic.and_step(plans[0].step, plans[1].step), type_)
+
+
+def _or(plans: Sequence[Plan], type_: Type) -> Plan:
+    return Plan(plan_logic.or_step(plans[0].step, plans[1].step), type_)
+
+
+def _conditional(plans: Sequence[Plan], type_: Type) -> Plan:
+    step = plan_logic.conditional_step(plans[0].step, plans[1].step, plans[2].step)
+    return Plan(step, type_, chained=True)
+
+
+def _index(plans: Sequence[Plan], type_: Type) -> Plan:
+    return plan_fields.plan_index(plans[0], plans[1], type_)
+
+
+def _optional_index(plans: Sequence[Plan], type_: Type) -> Plan:
+    return plan_fields.plan_optional_index(plans[0], plans[1], type_)
+
+
+def _optional_select(plans: Sequence[Plan], type_: Type) -> Plan:
+    return plan_fields.plan_optional_select(plans[0], plans[1], type_)
+
+
+def _optional_or(plans: Sequence[Plan], type_: Type) -> Plan:
+    return Plan(_or_step(plans[0].step, plans[1].step, unwrap=False), type_)
+
+
+def _optional_or_value(plans: Sequence[Plan], type_: Type) -> Plan:
+    return Plan(_or_step(plans[0].step, plans[1].step, unwrap=True), type_)
+
+
+def _or_step(left: Step, right: Step, unwrap: bool) -> Step:
+    def step(frame: Frame) -> Any:
+        value = left(frame)
+        if type(value) is not Optional:
+            raise EvaluationError("no such overload: or() and orValue() need an optional value on their left")
+        if value.value is MISSING:
+            return right(frame)
+        return value.value if unwrap else value
+
+    return step
+
+
+_SPECIAL: dict[str, Callable[[Sequence[Plan], Type], Plan]] = {
+    "_&&_": _and,
+    "_||_": _or,
+    "_?_:_": _conditional,
+    "_[_]": _index,
+    "_[?_]": _optional_index,
+    "_?._": _optional_select,
+    "or": _optional_or,
+    "orValue": _optional_or_value,
+}

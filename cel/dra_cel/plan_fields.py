@@ -1,0 +1,269 @@
+"""The variable `device` and selections: `a.b`, `a.?b`, `has(a.b)`, `a[b]`, `a[?b]`.
+
+A selection of the form `device.attributes["domain"].name`, with constants, is one dictionary lookup.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dra_cel import types as t
+from dra_cel.errors import EvaluationError
+from dra_cel.frame import Frame, Step
+from dra_cel.functions.operators import index_list, optional_index
+from dra_cel.plan import Plan
+from dra_cel.types import Type
+from dra_cel.values import EMPTY_MAP, MISSING, NONE, CelMap, Optional, type_name
+
+
+def _device(frame: Frame) -> CelMap:
+    frame.cost += 1
+    return frame.object()
+
+
+def device_plan() -> Plan:
+    """Return the plan of the variable `device`."""
+    return Plan(_device, t.DEVICE, field=("device",), chained=True)
+
+
+def lookup(container: Any, key: Any) -> Any:
+    """Return `container[key]`, or MISSING where a map lacks the key.
+
+    Raises:
+        EvaluationError: the container can't be indexed, or a list index is out of range.
+
+    """
+    kind = type(container)
+    if kind is CelMap:
+        return container.get(key)
+    if kind is tuple:
+        return index_list(container, key)
+    raise EvaluationError(f"no such overload: {type_name(container)}[{type_name(key)}]")
+
+
+def plan_select(operand: Plan, field: str, type_: Type, test_only: bool) -> Plan:
+    """Compile `operand.field`, or `has(operand.field)`."""
+    if operand.field is not None:
+        known = _plan_device_field((*operand.field, field), type_, test_only)
+        if known is not None:
+            return known
+    start = 0 if operand.chained else 1
+    if test_only:
+        return Plan(_presence_step(operand.step, field, start), type_)
+    return Plan(_select_step(operand.step, field, start + 1), type_, chained=True)
+
+
+def plan_index(operand: Plan, key: Plan, type_: Type) -> Plan:
+    """Compile `operand[key]`."""
+    if operand.field is not None and type(key.value) is str:
+        known = _plan_device_field((*operand.field, key.value), type_, False)
+        if known is not None:
+            return known
+    cost = 1 if operand.chained else 2
+    container_step, key_step = operand.step, key.step
+
+    def step(frame: Frame) -> Any:
+        container, key = container_step(frame), key_step(frame)
+        frame.cost += cost
+        if type(container) is Optional:
+            return optional_index(container, key)
+        value = lookup(container, key)
+        if value is MISSING:
+            raise EvaluationError(f"no such key: {key}")
+        return value
+
+    return Plan(step, type_, chained=True)
+
+
+def _select_step(operand: Step, field: str, cost: int) -> Step:
+    def step(frame: Frame) -> Any:
+        container = operand(frame)
+        frame.cost += cost
+        if type(container) is CelMap:
+            value = container.get(field)
+            if value is MISSING:
+                raise EvaluationError(f"no such key: {field}")
+            return value
+        if type(container) is Optional:
+            return _from_optional(container, field)
+        return lookup(container, field)
+
+    return step
+
+
+def _from_optional(container: Optional, field: str) -> Optional:
+    inner = container.value
+    value = inner.get(field) if type(inner) is CelMap else MISSING
+    return NONE if value is MISSING else Optional(value)
+
+
+def _presence_step(operand: Step, field: str, cost: int) -> Step:
+    def step(frame: Frame) -> bool:
+        container = operand(frame)
+        frame.cost += cost
+        if type(container) is Optional:
+            container = container.value
+        return type(container) is CelMap and container.get(field) is not MISSING
+
+    return step
+
+
+def plan_optional_select(operand: Plan, key: Plan, type_: Type) -> Plan:
+    """Compile `operand.?field`."""
+    field = str(key.value)
+    cost = 1 if operand.chained else 2
+    inner = operand.step
+    if operand.field is not None and len(operand.field) == 3:
+        return Plan(_optional_read_step((*operand.field, field)), type_, chained=True)
+
+    def step(frame: Frame) -> Optional:
+        container = inner(frame)
+        frame.cost += cost
+        if type(container) is not Optional:
+            container = Optional(container)
+        return _from_optional(container, field)
+
+    return Plan(step, type_, chained=True)
+
+
+def plan_optional_index(operand: Plan, key: Plan, type_: Type) -> Plan:
+    """Compile `operand[?key]`."""
+    cost = 1 if operand.chained else 2
+    container_step, key_step = operand.step, key.step
+    if operand.field is not None and len(operand.field) == 3 and type(key.value) is str:
+        return Plan(_optional_read_step((*operand.field, key.value)), type_, chained=True)
+
+    def step(frame: Frame) -> Optional:
+        container, key = container_step(frame), key_step(frame)
+        frame.cost += cost
+        return optional_index(container, key)
+
+    return Plan(step, type_, chained=True)
+
+
+# --- fields of the device
+
+_MAPS = ("attributes", "capacity")
+
+
+def _plan_device_field(path: tuple[str, ...], type_: Type, test_only: bool) -> Plan | None:
+    """Compile a path that starts with `device`; None where it is not a plain field."""
+    if len(path) == 2:
+        return _plan_own_field(path, type_, test_only)
+    if path[1] not in _MAPS or len(path) > 4:
+        return None
+    if len(path) == 3:
+        step = _constant_true_step(2) if test_only else _domain_step(path[1], path[2])
+        return Plan(step, type_, field=None if test_only else path, chained=not test_only)
+    step = _presence_of_step(path) if test_only else read_step(path)
+    return Plan(step, type_, field=None if test_only else path, chained=not test_only)
+
+
+def _plan_own_field(path: tuple[str, ...], type_: Type, test_only: bool) -> Plan:
+    if test_only:
+        return Plan(_constant_true_step(1), type_)
+    return Plan(_OWN_FIELDS[path[1]], type_, field=path, chained=True)
+
+
+def _constant_true_step(cost: int) -> Step:
+    def step(frame: Frame) -> bool:
+        frame.cost += cost
+        return True
+
+    return step
+
+
+def _driver(frame: Frame) -> str:
+    frame.cost += 2
+    return frame.device.driver
+
+
+def _sharing(frame: Frame) -> bool:
+    frame.cost += 2
+    return frame.device.allow_multiple_allocations
+
+
+def _attributes(frame: Frame) -> CelMap:
+    frame.cost += 2
+    return frame.attributes()
+
+
+def _capacity(frame: Frame) -> CelMap:
+    frame.cost += 2
+    return frame.capacity()
+
+
+_OWN_FIELDS: dict[str, Step] = {
+    "driver": _driver,
+    "allowMultipleAllocations": _sharing,
+    "attributes": _attributes,
+    "capacity": _capacity,
+}
+
+
+def _domain_step(field: str, domain: str) -> Step:
+    attributes = field == "attributes"
+
+    def step(frame: Frame) -> CelMap:
+        frame.cost += 3
+        found = (frame.attributes() if attributes else frame.capacity()).get(domain)
+        return EMPTY_MAP if found is MISSING else found
+
+    return step
+
+
+def read_step(path: tuple[str, ...]) -> Step:
+    """Return the step of `device.attributes["domain"].id` or the same of capacity."""
+    name = f"{path[2]}/{path[3]}"
+    message = f"no such key: {path[3]}"
+    if "/" in path[2]:
+        return _absent_step(message)
+
+    def attribute(frame: Frame) -> Any:
+        frame.cost += 4
+        value = frame.device.attributes.get(name)
+        if value is None:
+            raise EvaluationError(message)
+        return value
+
+    def capacity(frame: Frame) -> Any:
+        frame.cost += 4
+        value = frame.device.capacity.get(name)
+        if value is None:
+            raise EvaluationError(message)
+        return value
+
+    return attribute if path[1] == "attributes" else capacity
+
+
+def _absent_step(message: str) -> Step:
+    def step(frame: Frame) -> Any:
+        frame.cost += 4
+        raise EvaluationError(message)
+
+    return step
+
+
+def _presence_of_step(path: tuple[str, ...]) -> Step:
+    name = f"{path[2]}/{path[3]}" if "/" not in path[2] else ""
+    attributes = path[1] == "attributes"
+
+    def step(frame: Frame) -> bool:
+        frame.cost += 3
+        device = frame.device
+        return name in (device.attributes if attributes else device.capacity)
+
+    return step
+
+
+def _optional_read_step(path: tuple[str, ...]) -> Step:
+    name = f"{path[2]}/{path[3]}" if "/" not in path[2] else ""
+    attributes = path[1] == "attributes"
+
+    def step(frame: Frame) -> Optional:
+        frame.cost += 4
+        device = frame.device
+        value = (device.attributes if attributes else device.capacity).get(name)
+        return NONE if value is None else Optional(value)
+
+    return step

@@ -1,0 +1,141 @@
+"""Timestamps and durations, in nanoseconds."""
+
+from __future__ import annotations
+
+import functools
+import re
+import zoneinfo
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+
+from dra_cel.errors import EvaluationError
+from dra_cel.uint import MAX_INT, MIN_INT
+from dra_cel.values import register_type_name
+
+SECOND = 10**9
+MIN_SECONDS = -62135596800
+"""0001-01-01T00:00:00Z."""
+MAX_SECONDS = 253402300799
+"""9999-12-31T23:59:59Z."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TIMESTAMP = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))", re.ASCII)
+_UNITS = {
+    "ns": 1,
+    "us": 1000,
+    "\u00b5s": 1000,
+    "\u03bcs": 1000,
+    "ms": 10**6,
+    "s": SECOND,
+    "m": 60 * SECOND,
+    "h": 3600 * SECOND,
+}
+_PART = re.compile(r"(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)", re.ASCII)
+_OFFSET = re.compile(r"([+-]?)(\d{1,2}):(\d{1,2})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Duration:
+    """A span of time in nanoseconds, within 64 bits."""
+
+    nanos: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Timestamp:
+    """A point in time, in nanoseconds since 1970, within the years 1 to 9999."""
+
+    nanos: int
+
+    def at(self, zone: tzinfo) -> datetime:
+        """Return it as a date and time; microseconds are cut off."""
+        try:
+            return (_EPOCH + timedelta(seconds=self.nanos // SECOND)).astimezone(zone)
+        except (OverflowError, ValueError) as error:
+            raise EvaluationError("timestamp overflow") from error
+
+
+register_type_name(Duration, "google.protobuf.Duration")
+register_type_name(Timestamp, "google.protobuf.Timestamp")
+
+
+def duration_of(nanos: int) -> Duration:
+    """Return a duration, or raise EvaluationError where it does not fit."""
+    if not MIN_INT <= nanos <= MAX_INT:
+        raise EvaluationError("duration overflow")
+    return Duration(nanos)
+
+
+def timestamp_of(nanos: int) -> Timestamp:
+    """Return a timestamp, or raise EvaluationError outside the years 1 to 9999."""
+    if not MIN_SECONDS <= nanos // SECOND <= MAX_SECONDS:
+        raise EvaluationError("timestamp overflow")
+    return Timestamp(nanos)
+
+
+def parse_timestamp(text: str) -> Timestamp:
+    """Parse RFC 3339."""
+    match = _TIMESTAMP.fullmatch(text)
+    error = EvaluationError(f"type conversion error from 'string' to 'google.protobuf.Timestamp': {text[:80]!r}")
+    if match is None:
+        raise error
+    moment, fraction, sign, hours, minutes = match.groups()
+    try:
+        seconds = (datetime.fromisoformat(moment).replace(tzinfo=UTC) - _EPOCH) // timedelta(seconds=1)
+    except ValueError as cause:
+        raise error from cause
+    if sign:
+        if int(hours) > 24 or int(minutes) >= 60:
+            raise error
+        offset = int(hours) * 3600 + int(minutes) * 60
+        seconds += -offset if sign == "+" else offset
+    return timestamp_of(seconds * SECOND + int(((fraction or "") + "0" * 9)[:9]))
+
+
+def parse_duration(text: str) -> Duration:
+    """Parse Go's notation: `1h30m`, `-1.5s`, `300ms`, `0`."""
+    sign, rest = (-1, text[1:]) if text[:1] == "-" else (1, text[1:] if text[:1] == "+" else text)
+    total = position = 0
+    error = EvaluationError(f"type conversion error from 'string' to 'google.protobuf.Duration': {text[:80]!r}")
+    if rest == "0":
+        return Duration(0)
+    if not rest or len(rest) > 1000:
+        raise error
+    while position < len(rest):
+        match = _PART.match(rest, position)
+        if match is None or not (match.group(1) or match.group(2)):
+            raise error
+        unit = _UNITS[match.group(3)]
+        fraction = match.group(2) or ""
+        total += int(match.group(1) or 0) * unit + (int(fraction) * unit // 10 ** len(fraction) if fraction else 0)
+        position = match.end()
+    if not MIN_INT <= sign * total <= MAX_INT:
+        raise error
+    return Duration(sign * total)
+
+
+def format_timestamp(value: Timestamp) -> str:
+    """Return RFC 3339 in UTC with as many digits as needed."""
+    moment = value.at(UTC)
+    fraction = f"{value.nanos % SECOND:09d}".rstrip("0")
+    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}{'.' + fraction if fraction else ''}Z"
+
+
+@functools.lru_cache(maxsize=64)
+def time_zone(name: str) -> tzinfo:
+    """Return a zone by its IANA name, or by an offset such as `-08:00`.
+
+    Raises:
+        EvaluationError: there is no such zone.
+
+    """
+    if ":" not in name:
+        try:
+            return zoneinfo.ZoneInfo(name or "UTC")
+        except (OSError, ValueError) as error:
+            raise EvaluationError(f"unknown time zone {name[:80]}") from error
+    match = _OFFSET.fullmatch(name)
+    if match is None or int(match.group(2)) > 23 or int(match.group(3)) > 59:
+        raise EvaluationError(f"unknown time zone {name[:80]}")
+    offset = timedelta(hours=int(match.group(2)), minutes=int(match.group(3)))
+    return timezone(-offset if match.group(1) == "-" else offset)

@@ -1,0 +1,150 @@
+"""Which types fit together: assignability with type parameters, as CEL's checker defines it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dra_cel.types import DYN, NULL, Kind, Type, parameter
+
+_NULLABLE = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.ANY, Kind.DURATION, Kind.TIMESTAMP})
+_PARAMETRIZED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
+
+
+class Unifier:
+    """Keeps what type parameters stand for while one expression is checked."""
+
+    def __init__(self) -> None:
+        self._bindings: dict[str, Type] = {}
+        self._trail: list[tuple[str, Type | None]] = []
+        self._fresh = 0
+
+    def fresh(self) -> Type:
+        """Return a type parameter that nothing else uses."""
+        self._fresh += 1
+        return parameter(f"_var{self._fresh}")
+
+    def assignable(self, source: Type, target: Type) -> bool:
+        """Return whether source can be used as target; binds parameters if so."""
+        return self.all_assignable((source,), (target,))
+
+    def all_assignable(self, sources: Sequence[Type], targets: Sequence[Type]) -> bool:
+        """Return whether each source can be used as its target; binds nothing unless all can."""
+        if len(sources) != len(targets):
+            return False
+        mark = len(self._trail)
+        for source, target in zip(sources, targets, strict=True):
+            if not self._assign(source, target):
+                while len(self._trail) > mark:
+                    name, previous = self._trail.pop()
+                    if previous is None:
+                        del self._bindings[name]
+                    else:
+                        self._bindings[name] = previous
+                return False
+        return True
+
+    def substitute(self, type_: Type, final: bool = False) -> Type:
+        """Replace bound parameters; with final also unbound ones, by dyn."""
+        if not type_.is_open:
+            return type_
+        if type_.kind is Kind.PARAM:
+            bound = self._bindings.get(type_.name)
+            if bound is not None:
+                return self.substitute(bound, final)
+            return DYN if final else type_
+        return Type(type_.kind, type_.name, tuple([self.substitute(p, final) for p in type_.params]))
+
+    def instantiate(self, types: Sequence[Type]) -> list[Type]:
+        """Replace the parameters of a signature by fresh ones."""
+        fresh: dict[str, Type] = {}
+        return [self._rename(type_, fresh) for type_ in types]
+
+    def _rename(self, type_: Type, fresh: dict[str, Type]) -> Type:
+        if not type_.is_open:
+            return type_
+        if type_.kind is Kind.PARAM:
+            renamed = fresh.get(type_.name)
+            if renamed is None:
+                renamed = fresh[type_.name] = self.fresh()
+            return renamed
+        return Type(type_.kind, type_.name, tuple([self._rename(p, fresh) for p in type_.params]))
+
+    def _bind(self, name: str, type_: Type) -> None:
+        self._trail.append((name, self._bindings.get(name)))
+        self._bindings[name] = type_
+
+    def _assign(self, source: Type, target: Type) -> bool:
+        if target.kind is Kind.PARAM:
+            valid, bound = self._stands_for(source, target)
+            if valid or bound:
+                return valid
+        if source.kind is Kind.PARAM:
+            return self._stands_for(target, source)[0]
+        if source.is_dyn_or_error or target.is_dyn_or_error:
+            return True
+        if source.kind is Kind.NULL or target.kind is Kind.NULL:
+            return _accepts_null(target if source.kind is Kind.NULL else source)
+        return self._assign_parts(source, target)
+
+    def _assign_parts(self, source: Type, target: Type) -> bool:
+        if source.kind is Kind.TYPE:
+            return target.kind is Kind.TYPE
+        if source.kind is not target.kind or source.name != target.name:
+            return False
+        if source.kind not in _PARAMETRIZED:
+            return True
+        if len(source.params) != len(target.params):
+            return False
+        return all(self._assign(part, wanted) for part, wanted in zip(source.params, target.params, strict=True))
+
+    def _stands_for(self, type_: Type, param: Type) -> tuple[bool, bool]:
+        """Return whether the parameter can stand for the type, and whether it was bound before."""
+        if type_.kind is Kind.PARAM and type_.name == param.name:
+            return True, True
+        bound = self._bindings.get(param.name)
+        if bound is None:
+            if self._occurs(param.name, type_):
+                return False, False
+            self._bind(param.name, type_)
+            return True, False
+        if bound == type_:
+            return True, True
+        if not self._assign(type_, bound):
+            return False, True
+        general = most_general(type_, bound)
+        if general is not bound and not self._occurs(param.name, general):
+            self._bind(param.name, general)
+        return True, True
+
+    def _occurs(self, name: str, within: Type) -> bool:
+        if not within.is_open:
+            return False
+        if within.kind is Kind.PARAM:
+            if within.name == name:
+                return True
+            bound = self._bindings.get(within.name)
+            return bound is not None and self._occurs(name, bound)
+        return any(self._occurs(name, part) for part in within.params)
+
+
+def most_general(left: Type, right: Type) -> Type:
+    """Return the less specific one of two types that fit together."""
+    return left if _as_general(left, right) else right
+
+
+def _as_general(left: Type, right: Type) -> bool:
+    if left.is_dyn or left.kind is Kind.PARAM:
+        return True
+    if right.is_dyn or right.kind is Kind.PARAM or left.kind is not right.kind:
+        return False
+    if left.kind is Kind.TYPE:
+        return True
+    if left.kind not in _PARAMETRIZED:
+        return left == right
+    if left.name != right.name or len(left.params) != len(right.params):
+        return False
+    return all(_as_general(mine, other) for mine, other in zip(left.params, right.params, strict=True))
+
+
+def _accepts_null(type_: Type) -> bool:
+    return type_.kind in _NULLABLE or type_.nullable or type_ == NULL
