@@ -108,7 +108,9 @@ async def _serve(listener: socket.socket, probes: Probes) -> None:
         def capture_signals(self) -> Iterator[None]:
             yield
 
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none", timeout_keep_alive=30)
+    config = uvicorn.Config(
+        app, log_config=None, log_level="warning", access_log=False, lifespan="off", ws="none", timeout_keep_alive=30
+    )
     server = Server(config)
     try:
         await server.serve(sockets=[listener])

@@ -11,6 +11,9 @@ from dra_scheduler.client.errors import ApiStatusError, ForbiddenError, Unauthor
 
 UNREACHABLE = "unreachable"
 UNAUTHORIZED = "unauthorized"
+FORBIDDEN = "forbidden"
+STARTING = 30.0
+"""Seconds after an API server came back during which it is not believed that a rule is missing."""
 
 log = logging.getLogger(__name__)
 
@@ -22,6 +25,8 @@ class TroubleLog:
         self._clock = clock
         self._who: dict[str, set[str]] = {}
         self._since: dict[str, float] = {}
+        self._told: set[str] = set()
+        self._back_at: float | None = None
 
     @property
     def current(self) -> list[str]:
@@ -37,8 +42,10 @@ class TroubleLog:
         who = self._who.setdefault(trouble, set())
         if not who:
             self._since[trouble] = self._clock.monotonic()
-            _describe(resource, error)
         who.add(_name(resource))
+        if trouble not in self._told and not (trouble.startswith(FORBIDDEN) and self._starting()):
+            self._told.add(trouble)
+            _describe(resource, error)
 
     def recovered(self, resource: Resource) -> None:
         """A request for this kind worked."""
@@ -53,7 +60,17 @@ class TroubleLog:
         if not who:
             del self._who[trouble]
             lasted = self._clock.monotonic() - self._since.pop(trouble)
-            log.info("trouble ended trouble=%r seconds=%.1f", trouble, lasted)
+            if trouble == UNREACHABLE:
+                self._back_at = self._clock.monotonic()
+            if trouble in self._told:
+                self._told.discard(trouble)
+                log.info("trouble ended trouble=%r seconds=%.1f", trouble, lasted)
+
+    def _starting(self) -> bool:
+        """Whether the API server may have just started: until it has read its own roles it forbids everything."""
+        if UNREACHABLE in self._who:
+            return True
+        return self._back_at is not None and self._clock.monotonic() - self._back_at < STARTING
 
 
 def _name(resource: Resource) -> str:
@@ -66,7 +83,7 @@ def _trouble(resource: Resource, error: Exception) -> str:
     if isinstance(error, UnauthorizedError):
         return UNAUTHORIZED
     if isinstance(error, ForbiddenError):
-        return f"forbidden {_name(resource)}"
+        return f"{FORBIDDEN} {_name(resource)}"
     status = error.status if isinstance(error, ApiStatusError) else type(error).__name__
     return f"{status} {_name(resource)}"
 
