@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from dra_allocator.arrays import IntArray
 from dra_allocator.attempt import Attempt, CandidateOrder, Task, Tools
 from dra_allocator.claim import ResourceClaim
+from dra_allocator.feasible import Feasibility, FeasibleAttempt
 from dra_allocator.masks import MaskStore
 from dra_allocator.prefilter import Prefilter
 from dra_allocator.search import Budget
 from dra_allocator.view import View
 
-__all__ = ["Allocator", "Attempt", "Budget", "CandidateOrder"]
+__all__ = ["Allocator", "Attempt", "Budget", "CandidateOrder", "Feasibility", "FeasibleAttempt"]
 
 DEFAULT_MASK_BYTES = 64 << 20
 
@@ -48,3 +49,7 @@ class Allocator:
 
         """
         return Attempt(self._tools, view, Task(claims, nodes, candidates, limit))
+
+    def feasible(self, view: View, claims: Sequence[ResourceClaim], nodes: Sequence[str] | IntArray) -> FeasibleAttempt:
+        """Return an attempt to find out for each of the nodes whether it can hold all claims."""
+        return FeasibleAttempt(self._tools, view, claims, nodes)

@@ -90,6 +90,11 @@ class Attempt:
         self._errors: dict[str, AllocationError] = {}
         self._outcome: Outcome | None = None
 
+    @property
+    def is_pod_error(self) -> bool:
+        """Whether the outcome is an error that no other node could have escaped."""
+        return isinstance(self._outcome, AllocationError) and not self._errors
+
     def step(self, budget: Budget) -> Outcome | None:
         """Work until there is an outcome (then and ever after it is returned) or the budget is exhausted (None)."""
         while self._outcome is None:

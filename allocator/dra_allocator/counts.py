@@ -19,6 +19,7 @@ from dra_allocator.masks import MaskStore, SelectorMasks
 from dra_allocator.occupancy import FREE, SHARED, usage
 from dra_allocator.requests import ResolvedRequest
 from dra_allocator.rules.fitness import is_tolerated
+from dra_allocator.taint_rules import TaintRules
 from dra_allocator.traits import Traits
 from dra_allocator.usability import SUSPECT, UNUSABLE
 from dra_allocator.view import View
@@ -114,6 +115,10 @@ class RequestCounts:
         traits_ids = table.rows.traits_ids[rows]
         fits, plain = self._fit_of_traits(traits_ids)
         alive, undecided = self._selected(rows, usable != UNUSABLE)
+        if self._view.features.device_taints:
+            for taint, marked in TaintRules.of(table, self._store).marked():
+                if not is_tolerated(taint, self._signature.tolerations):
+                    fits &= ~marked[rows]
         code: ByteArray = np.where(alive & fits, np.where(plain, COUNTED, BOUND), NONE).astype(np.uint8)
         code[undecided] = LOOK
         if not self._signature.admin:

@@ -7,7 +7,7 @@ import numpy as np
 from dra_allocator.arrays import BoolArray, IntArray, grown
 from dra_allocator.lru import ByteLru
 from dra_allocator.table import Table
-from dra_cel.errors import CompileError
+from dra_cel.errors import CelError, CompileError
 from dra_cel.masks import Masks
 from dra_cel.selector import Selector, compile_selector
 
@@ -47,6 +47,13 @@ class SelectorMasks:
         if isinstance(self.selector, CompileError):
             raise self.selector
         return self.selector.resolve(self.table.rows.columns, row)
+
+    def try_resolve(self, row: int) -> bool:
+        """Evaluate an open row; a failure counts as no match."""
+        try:
+            return self.resolve(row)
+        except CelError:
+            return False
 
     def catch_up(self) -> None:
         """Evaluate the rows that changed since the last time."""

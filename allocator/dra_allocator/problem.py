@@ -24,6 +24,7 @@ from dra_allocator.outcome import AllocationError
 from dra_allocator.pools import PoolOnNode, PoolState
 from dra_allocator.ranks import NodeLayout
 from dra_allocator.requests import ClaimSelector, ResolvedClaim, ResolvedRequest, check_limit
+from dra_allocator.taint_rules import TaintRules
 from dra_allocator.traits import Traits
 from dra_allocator.view import View
 from dra_cel.errors import CelError, CompileError
@@ -52,6 +53,9 @@ class NodeProblem:
         rows = view.table.rows
         self._rows: list[int] = layout.rows.tolist()
         self.traits: list[Traits] = [rows.traits[traits_id] for traits_id in rows.traits_ids[layout.rows].tolist()]
+        self._ruled_taints = [
+            (taint, marked[layout.rows]) for taint, marked in TaintRules.of(view.table, masks).marked()
+        ]
         self._capacities: dict[int, dict[str, DeviceCapacity]] = {}
         self.held = self._held_states()
         self._base = self._selectable_at_all()
@@ -87,8 +91,9 @@ class NodeProblem:
         return self.view.table.rows.record(self._rows[position]).skip_node_operations
 
     def taints(self, position: int) -> tuple[DeviceTaint, ...]:
-        """Return the device's taints."""
-        return self.traits[position].taints
+        """Return the device's taints, those of DeviceTaintRules included."""
+        ruled = tuple(taint for taint, marked in self._ruled_taints if marked[position])
+        return self.traits[position].taints + ruled
 
     def holders(self, position: int) -> tuple[Holder, ...]:
         """Return who holds the device, in the view's eyes."""

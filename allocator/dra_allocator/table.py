@@ -108,11 +108,13 @@ class Table:
     def apply_class(self, device_class: DeviceClass) -> None:
         """Add or replace a DeviceClass."""
         self.classes[device_class.name] = device_class, self._tick()
+        self._class_changed(device_class.name)
 
     def remove_class(self, name: str) -> None:
         """Remove a DeviceClass, if it is there."""
         if self.classes.pop(name, None) is not None:
             self._tick()
+            self._class_changed(name)
 
     def apply_taint_rule(self, rule: DeviceTaintRule) -> None:
         """Add or replace a DeviceTaintRule."""
@@ -194,6 +196,10 @@ class Table:
     def _pool_changed(self, pool: PoolRecord) -> None:
         pool.changed(self._tick())
         self.journal.add(pool)
+
+    def _class_changed(self, name: str) -> None:
+        if any(rule.device_class == name for rule in self.taint_rules.values()):
+            self.taint_version = self._tick()
 
     def _free(self, rows: IntArray) -> None:
         if len(rows):
