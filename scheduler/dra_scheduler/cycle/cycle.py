@@ -32,7 +32,7 @@ from dra_scheduler.cycle.filters.claims import filter_allocated
 from dra_scheduler.cycle.filters.placement import PlacementFilter, conflicting_names
 from dra_scheduler.cycle.filters.resources import filter_ports, filter_resources, fits_row
 from dra_scheduler.cycle.pod_claims import PodClaims, refused, resolve
-from dra_scheduler.cycle.score import order
+from dra_scheduler.cycle.score import NodeOrder
 from dra_scheduler.settings import Settings
 
 ATTEMPTS = 5
@@ -59,7 +59,7 @@ class Cycle:
         self._allocator = allocator
         self._settings = settings
         self._clock = clock
-        self._random = random
+        self._order = NodeOrder(random)
         self._placement = PlacementFilter()
 
     async def decide(self, pod: PodInfo) -> Decision | None:
@@ -104,7 +104,7 @@ class Cycle:
         self._filter_claims(claims, diagnosis)
         if not diagnosis.any_left():
             return rejecting.no_fit(pod, cluster, diagnosis)
-        rows = order(pod, table, np.flatnonzero(diagnosis.left), self._random)
+        rows = self._order.best_first(pod, table, diagnosis.left)
         return _Question(claims, rows, diagnosis, table.static_version)
 
     def _ask_node(self, pod: PodInfo, claims: PodClaims) -> _Question | Reject:

@@ -178,7 +178,9 @@ def test_a_pod_put_on_a_node_by_hand_gets_its_claims_there() -> None:
 
 def test_pods_of_other_schedulers_are_left_alone_but_count() -> None:
     async def play(stage: Stage) -> dict[str, str]:
-        await stage.create(node("n0", cpu="2"), pod("theirs", cpu="2", schedulerName="default-scheduler", nodeName="n0"))
+        await stage.create(
+            node("n0", cpu="2"), pod("theirs", cpu="2", schedulerName="default-scheduler", nodeName="n0")
+        )
         await stage.create(pod("pending", schedulerName="default-scheduler"), pod("ours", cpu="1"))
         await stage.settle()
         return await stage.nodes_of_pods()
