@@ -11,14 +11,14 @@ import orjson
 from dra_api.decode.fields import mapping
 from dra_api.errors import DecodeError, describe
 from dra_api.manifests.json_lines import parse_json
-from dra_api.manifests.kinds import SCHEMAS
 from dra_api.manifests.lines import Branch, Lines, Parsed, SyntaxProblem, line_at, line_of
 from dra_api.manifests.problem import Document, Manifests, Problem
-from dra_api.manifests.schema import check_types
 from dra_api.manifests.separators import split_documents
 from dra_api.manifests.spelling import check_pod, move_name
 from dra_api.manifests.yaml_lines import parse_yaml
 from dra_api.references import RESOURCE_GROUP, ObjectKey, find_resource
+from dra_api.schema import check_types
+from dra_api.schemas import SCHEMAS
 from dra_api.versions import to_v1
 
 MAX_FILE = 32 * 2**20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dra_api.decode.devices import UNKNOWN_DEVICE
-from dra_api.manifests.schema import Fields, Map, Schema
+from dra_api.schema import Fields, Map, Schema
 from dra_api.versions.claims import MAIN_FIELDS
 
 _STRINGS: Schema = ["string"]

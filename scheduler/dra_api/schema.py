@@ -47,14 +47,22 @@ def check_types(value: Any, schema: Schema, path: str = "") -> Iterator[DecodeEr
             yield wrong_type(path, "a list", value)
             return
         for i, item in enumerate(value):
-            yield from check_types(item, schema[0], f"{path}[{i}]")
+            yield from _check_inner(item, schema[0], f"{path}[{i}]")
     elif not isinstance(value, dict):
         yield wrong_type(path, "an object", value)
     elif isinstance(schema, Map):
         for key, item in value.items():
-            yield from check_types(item, schema.values, f"{path}[{key}]")
+            yield from _check_inner(item, schema.values, f"{path}[{key}]")
     else:
         yield from _check_fields(value, schema, path)
+
+
+def _check_inner(value: Any, schema: Schema, path: str) -> Iterator[DecodeError]:
+    """Check an item of a list or a value of a map: it cannot be left out, so it cannot be null either."""
+    if value is None and schema != "any":
+        yield DecodeError(path, "must not be null", "leave it out")
+    else:
+        yield from check_types(value, schema, path)
 
 
 def _check_fields(value: dict[str, Any], schema: Fields, path: str) -> Iterator[DecodeError]:
