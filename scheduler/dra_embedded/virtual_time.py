@@ -28,6 +28,9 @@ EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 """Where `VirtualClock` starts unless told otherwise."""
 
 
+_ROUNDING = 1e-6
+
+
 class _Serial:
     """Numbers tasks and futures of one loop."""
 
@@ -75,6 +78,7 @@ class _JumpingSelector(selectors.BaseSelector):
     def __init__(self) -> None:
         self.now = 0.0
         self.on_deadlock: Callable[[], NoReturn] | None = None
+        self.next_timer: Callable[[float], float] = float
         self._keys: dict[int, selectors.SelectorKey] = {}
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
@@ -93,7 +97,7 @@ class _JumpingSelector(selectors.BaseSelector):
             if self.on_deadlock is not None:
                 self.on_deadlock()
         elif timeout > 0:
-            self.now += timeout
+            self.now = self.next_timer(self.now + timeout)
         return []
 
     def close(self) -> None:
@@ -111,6 +115,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self.serial = _Serial()
         super().__init__(self._jumping)
         self._jumping.on_deadlock = self._deadlock
+        self._jumping.next_timer = self._next_timer
         self.set_task_factory(_new_task)
 
     def time(self) -> float:
@@ -132,6 +137,17 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         """
         with asyncio.Runner(loop_factory=lambda: self) as runner:
             return runner.run(main)
+
+    def _next_timer(self, about: float) -> float:
+        """The exact time of the next timer, when it is within rounding of `about`.
+
+        The loop computes how long to wait as a difference, and adding that to the time again rounds; a timer that runs a
+        hair early would make code that compares times wait again and again for the rest.
+        """
+        scheduled: list[asyncio.TimerHandle] = getattr(self, "_scheduled", [])
+        if scheduled and abs(scheduled[0].when() - about) < _ROUNDING:
+            return scheduled[0].when()
+        return about
 
     def _deadlock(self) -> NoReturn:
         tasks = sorted(asyncio.all_tasks(self), key=hash)

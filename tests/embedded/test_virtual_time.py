@@ -99,6 +99,20 @@ def test_an_exception_of_main_comes_out_and_other_tasks_are_cancelled() -> None:
     assert cancelled == [True]
 
 
+def test_a_timer_never_runs_early_however_its_time_rounds() -> None:
+    async def main(clock: VirtualClock) -> None:
+        drawn = random.Random(5)
+        for _ in range(2000):
+            due = clock.monotonic() + drawn.random() * 10 ** drawn.randint(-4, 5)
+            asyncio.get_running_loop().call_at(due, lambda due=due: left.append(due - clock.monotonic()))
+            await asyncio.sleep(drawn.random())
+
+    left: list[float] = []
+    run_virtual(main)
+    assert left
+    assert max(left) <= 0.0
+
+
 def test_threads_and_sockets_are_refused() -> None:
     async def thread(clock: VirtualClock) -> None:
         await asyncio.to_thread(time.time)

@@ -7,7 +7,7 @@ writes without an await in between, and no lock is needed.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dra_embedded.store.history import Change, History, Stored
@@ -55,20 +55,23 @@ class Bucket:
         prefix = "" if namespace is None else f"{namespace}/"
         return [objects[key] for key in sorted(objects) if key.startswith(prefix)]
 
-    def put(self, stored: Stored) -> None:
+    def put(self, stored: Stored) -> Change:
         """Insert or replace, and record the change."""
         previous = self.objects.get(stored.key)
         if previous is None:
             self._sorted = None
         self.objects[stored.key] = stored
-        self.history.append(Change(stored.revision, previous, stored))
+        change = Change(stored.revision, previous, stored)
+        self.history.append(change)
+        return change
 
-    def remove(self, key: str, revision: int) -> Stored:
+    def remove(self, key: str, revision: int) -> tuple[Change, Stored]:
         """Take an object away and record the change; `key` must be there."""
         previous = self.objects.pop(key)
         self._sorted = None
-        self.history.append(Change(revision, previous, None))
-        return previous
+        change = Change(revision, previous, None)
+        self.history.append(change)
+        return change, previous
 
 
 class Store:
@@ -78,6 +81,8 @@ class Store:
         self.revision = 1
         self._history_limit = history_limit
         self._buckets: dict[str, Bucket] = {}
+        self.listeners: list[Callable[[str, Change], None]] = []
+        """Called with the bucket's name and the change, within the write."""
 
     def bucket(self, name: str) -> Bucket:
         """The bucket of a kind, made when first asked for."""
@@ -103,13 +108,19 @@ class Store:
         self.revision += 1
         obj["metadata"]["resourceVersion"] = str(self.revision)
         stored = Stored(key, obj, self.revision)
-        self.bucket(bucket).put(stored)
+        self._tell(bucket, self.bucket(bucket).put(stored))
         return stored
 
     def delete(self, bucket: str, key: str) -> Stored:
         """Remove an object that is there; the result has the resource version of its deletion."""
         self.revision += 1
-        return at_revision(self.bucket(bucket).remove(key, self.revision), self.revision)
+        change, removed = self.bucket(bucket).remove(key, self.revision)
+        self._tell(bucket, change)
+        return at_revision(removed, self.revision)
+
+    def _tell(self, bucket: str, change: Change) -> None:
+        for listener in self.listeners:
+            listener(bucket, change)
 
 
 def at_revision(stored: Stored, revision: int) -> Stored:

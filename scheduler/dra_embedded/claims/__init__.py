@@ -1,0 +1,1 @@
+"""The ResourceClaim controller: what kube-controller-manager does for claims."""
