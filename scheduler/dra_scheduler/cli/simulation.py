@@ -1,6 +1,6 @@
 """A whole cluster in virtual time: manifests in, the pods and claims that come of them out.
 
-The run ends when the scheduler has nothing left to try and the cluster's controllers have nothing left to do, so hours of
+The run ends when the scheduler has nothing left to try and the cluster's controllers have nothing left to do. Hours of
 back-off pass at once, and the same files give the same result each time.
 """
 
