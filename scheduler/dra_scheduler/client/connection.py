@@ -28,12 +28,13 @@ async def connect(kubeconfig: str | None, context: str | None, clock: Clock) -> 
     Raises ConnectError.
     """
     access = await find_access(kubeconfig, context, clock)
-    # An exec plugin that cannot work is a mistake to be told now, not an API server that might come back.
-    await access.credentials.current()
+    transport = HttpTransport(access.endpoint, access.credentials, clock)
+    # A plugin or a certificate that cannot work is a mistake to be told now, not an API server that might come back.
+    await transport.prepare()
     log.info("connecting server=%s source=%r", access.endpoint.server, access.source)
     if not access.endpoint.tls.verify:
         log.warning("the API server's certificate is not checked (insecure-skip-tls-verify)")
-    return HttpTransport(access.endpoint, access.credentials, clock)
+    return transport
 
 
 async def discover_patiently(api: Api, random: Random, *, patience: float | None = None) -> Served:

@@ -68,6 +68,14 @@ class HttpTransport:
     async def __aexit__(self, *exc: object) -> None:
         await self.close()
 
+    async def prepare(self) -> None:
+        """Get credentials and read the certificates now, so that a mistake in them is told before anything is sent.
+
+        Raises ConnectError.
+        """
+        secret = await self._credentials.current()
+        self._use(secret, self._context(secret), self.endpoint.tls.fingerprint())
+
     async def close(self) -> None:
         """Close all connections."""
         if self._pool is not None:
@@ -169,11 +177,17 @@ class HttpTransport:
             if self._pool is not None and self._same_certificate(secret):
                 return self._pool  # caught in the middle of being replaced: the next look will do
             raise TransportError(str(error), sent=False) from error
-        old, self._pool = self._pool, Pool(context, {"User-Agent": USER_AGENT})
-        self._pool_secret, self._fingerprint = secret, fingerprint
+        old = self._pool
+        pool = self._use(secret, context, fingerprint)
         if old is not None:
             await old.retire()
-        return self._pool
+        return pool
+
+    def _use(self, secret: Secret, context: ssl.SSLContext | None, fingerprint: Fingerprint) -> Pool:
+        """Make a new pool for the requests from now on."""
+        pool = self._pool = Pool(context, {"User-Agent": USER_AGENT})
+        self._pool_secret, self._fingerprint, self._checked_at = secret, fingerprint, self._clock.monotonic()
+        return pool
 
     def _same_certificate(self, secret: Secret) -> bool:
         known = self._pool_secret
