@@ -99,7 +99,7 @@ def value_key(value: object) -> object:
     return type(value), value
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True, eq=False)
 class PlainColumn:
     """A column in memory; see `Column`."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from dra_cel.device import DeviceFields
 from dra_cel.errors import CostLimitExceeded
-from dra_cel.values import EMPTY_MAP, CelMap
+from dra_cel.values import EMPTY_MAP, MISSING, CelMap
 
 COST_LIMIT = 1_000_000
 """resource.k8s.io CELSelectorExpressionMaxCost: the same for the static estimate and at run time."""
@@ -19,7 +19,7 @@ class Frame:
     Attributes:
         device: what is evaluated.
         cost: what was spent so far.
-        locals: variables of macros, by slot.
+        locals: variables of macros, by slot; MISSING: a `cel.bind` variable that nobody has used yet.
 
     """
 
@@ -28,7 +28,7 @@ class Frame:
     def __init__(self, device: DeviceFields, slots: int) -> None:
         self.device = device
         self.cost = 0
-        self.locals: list[Any] = [None] * slots
+        self.locals: list[Any] = [MISSING] * slots
         self._attributes: CelMap | None = None
         self._capacity: CelMap | None = None
 

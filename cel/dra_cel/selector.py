@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from dra_cel.checker import Checked, check
+from dra_cel.checker import check
 from dra_cel.columns import ColumnKey, ColumnSource, RowArray
 from dra_cel.device import DeviceFields
 from dra_cel.environment import Environment, environment
 from dra_cel.errors import CompileError, EvaluationError
-from dra_cel.frame import Frame
+from dra_cel.frame import Frame, Step
+from dra_cel.leaf import Budget
 from dra_cel.literal_types import check_literals
 from dra_cel.masks import Masks
 from dra_cel.parser import parse
-from dra_cel.plan import Plan
 from dra_cel.planner import Planner
+from dra_cel.program import Program, build
+from dra_cel.states import ERROR, TRUE, UNKNOWN
 from dra_cel.types import BOOL
 from dra_cel.values import type_name
 
+MAX_EVALUATIONS = 4096
+"""Evaluations that one call of `masks` does at most: about five milliseconds."""
+MAX_COST = 50_000
+"""Cost that one call of `masks` spends at most."""
+
 
 class Selector:
-    """A compiled selector. It is immutable and safe to share.
+    """A compiled selector. What it says about a device never changes; it only remembers results.
 
     Attributes:
         text: the expression.
@@ -27,14 +34,15 @@ class Selector:
 
     """
 
-    __slots__ = ("_plan", "_slots", "estimated_cost", "reads", "text")
+    __slots__ = ("_program", "_slots", "_step", "estimated_cost", "reads", "text")
 
-    def __init__(self, checked: Checked, plan: Plan, slots: int) -> None:
-        self.text: str = checked.text
-        self.reads: frozenset[ColumnKey] | None = None
-        self.estimated_cost: int | None = None
-        self._plan = plan
-        self._slots = slots
+    def __init__(self, planner: Planner, step: Step, program: Program, estimated_cost: int | None) -> None:
+        self.text: str = planner.checked.text
+        self.reads: frozenset[ColumnKey] | None = program.reads
+        self.estimated_cost: int | None = estimated_cost
+        self._step = step
+        self._slots = planner.slots
+        self._program = program
 
     def matches(self, device: DeviceFields) -> bool:
         """Evaluate it for one device.
@@ -54,7 +62,7 @@ class Selector:
         """
         frame = Frame(device, self._slots)
         try:
-            value = self._plan.step(frame)
+            value = self._step(frame)
             frame.check_cost()
             if type(value) is not bool:
                 raise EvaluationError(f"CEL result of type {type_name(value)} could not be converted to bool")
@@ -64,9 +72,27 @@ class Selector:
             raise
         return value, frame.cost
 
-    def masks(self, columns: ColumnSource, rows: RowArray | None = None) -> Masks:
-        """Evaluate it for all rows of a table, or for the given row numbers only."""
-        raise CompileError("not supported yet: masks", self.text, 0)
+    def masks(
+        self,
+        columns: ColumnSource,
+        rows: RowArray | None = None,
+        evaluations: int = MAX_EVALUATIONS,
+        cost: int = MAX_COST,
+    ) -> Masks:
+        """Evaluate it for many rows, once per distinct combination of values.
+
+        Results are remembered per column, so that later calls for few rows take microseconds.
+
+        Args:
+            columns: the table.
+            rows: row numbers; None: all rows.
+            evaluations: how many combinations this call may evaluate that are not known yet.
+            cost: how much cost they may have. What is left over is unknown: it can be asked for again, or
+                resolved row by row.
+
+        """
+        states = self._program.evaluate(columns, rows, Budget(evaluations, cost))
+        return Masks(states == TRUE, states == ERROR, states == UNKNOWN)
 
     def resolve(self, columns: ColumnSource, row: int) -> bool:
         """Evaluate a row that `masks` left unknown.
@@ -94,15 +120,16 @@ def compile_selector(
 
     """
     declared = environment(new_expression, list_attributes, consumable_capacity)
-    checked, plan, slots = compile_expression(text, declared)
-    if checked.result not in (BOOL, declared.attribute):
-        raise CompileError(f"must evaluate to bool or the unknown type, not {checked.result}", text, 0)
-    return Selector(checked, plan, slots)
+    planner, step = compile_expression(text, declared)
+    result = planner.checked.result
+    if result not in (BOOL, declared.attribute):
+        raise CompileError(f"must evaluate to bool or the unknown type, not {result}", text, 0)
+    return Selector(planner, step, build(planner, split=True), None)
 
 
-def compile_expression(text: str, declared: Environment) -> tuple[Checked, Plan, int]:
+def compile_expression(text: str, declared: Environment) -> tuple[Planner, Step]:
     """Parse, check and plan an expression of any result type."""
     checked = check(text, parse(text), declared)
     check_literals(checked)
     planner = Planner(checked)
-    return checked, planner.plan(checked.root), planner.slots
+    return planner, planner.plan(checked.root).step
