@@ -1,0 +1,87 @@
+"""Outcomes of an attempt, Kubernetes', ours and the model's, in a form in which equal means equal."""
+
+from __future__ import annotations
+
+import traceback
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import orjson
+
+from dra_bench.conformance.allocator_case import AllocatorCase
+from dra_bench.oracle.model.amounts import amount
+from dra_bench.oracle.model.attempt import TooManyStepsError, attempt
+from dra_bench.oracle.model.bugs import Bug
+from dra_bench.oracle.process import Oracle
+
+JSON = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How an attempt ended: results, none, error, or deadline (Kubernetes), crash (ours), unknown (the model).
+
+    `results` is canonical JSON text, devices in their order; `detail` is an error's text, which is not compared.
+    """
+
+    outcome: str
+    results: str = ""
+    detail: str = ""
+
+    def same(self, other: Answer) -> bool:
+        """Whether both are equal but for error texts."""
+        return (self.outcome, self.results) == (other.outcome, other.results)
+
+    def __str__(self) -> str:
+        return self.outcome + (f" {self.results or self.detail}" if self.results or self.detail else "")
+
+
+def kubernetes(oracle: Oracle, cluster: JSON, allocator: str = "experimental") -> Answer:
+    """Ask Kubernetes' allocator."""
+    answer = oracle.ask({"kind": "allocate", "allocator": allocator, **cluster})
+    return _answer(answer)
+
+
+def ours(cluster: JSON) -> Answer:
+    """Run our allocator. An exception that is no part of its contract is the outcome `crash`."""
+    copied = orjson.loads(orjson.dumps(cluster))
+    try:
+        actual = AllocatorCase({"name": "cluster", "input": copied}).run()
+    except Exception:
+        return Answer("crash", detail=traceback.format_exc())
+    return _answer({"outcome": actual.outcome, "results": actual.results, "error": actual.error})
+
+
+def model(oracle: Oracle, cluster: JSON, bugs: frozenset[Bug] = frozenset()) -> Answer:
+    """Ask the model, with some of Kubernetes' bugs switched on."""
+    try:
+        return _answer(attempt(cluster, oracle, bugs))
+    except TooManyStepsError:
+        return Answer("unknown")
+
+
+def _answer(raw: JSON) -> Answer:
+    outcome = raw["outcome"]
+    results = _text(raw.get("results")) if outcome == "results" else ""
+    return Answer(outcome, results, raw.get("error") or "")
+
+
+def _text(results: Any) -> str:
+    return orjson.dumps(_canonical(results), option=orjson.OPT_SORT_KEYS).decode()
+
+
+def _canonical(value: Any) -> Any:
+    """Without what is absent or empty; amounts of capacity by value."""
+    if isinstance(value, dict):
+        kept = {
+            key: _amounts(entry) if key == "consumedCapacity" else _canonical(entry) for key, entry in value.items()
+        }
+        return {key: entry for key, entry in kept.items() if entry not in (None, {}, [], "")}
+    if isinstance(value, list):
+        return [_canonical(entry) for entry in value]
+    return value
+
+
+def _amounts(consumed: Any) -> dict[str, str]:
+    return {name: str(value if isinstance(value, Fraction) else amount(value)) for name, value in consumed.items()}
