@@ -11,9 +11,12 @@ from typing import Any
 
 import orjson
 
-from dra_api.errors import ApiError
+from dra_api.errors import ApiError, DecodeError
+from dra_api.schema import Fields
+from dra_api.schemas import SCHEMAS
 from dra_api.transport import JSON, Request, Response
 from dra_embedded.paths import Target
+from dra_embedded.shaping import shape
 from dra_embedded.status import StatusError, bad_request, internal, too_large, unsupported_media_type
 from dra_embedded.store.history import Stored
 
@@ -52,7 +55,8 @@ def read_object(request: Request, target: Target) -> dict[str, Any]:
     """
     if media_type(request) not in _ACCEPTED:
         raise unsupported_media_type(_ACCEPTED)
-    return to_storage(parse_object(check_size(request)), target)
+    strict = request.query.get("fieldValidation") == "Strict"
+    return to_storage(parse_object(check_size(request)), target, strict=strict)
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -63,8 +67,11 @@ def parse_object(body: bytes) -> dict[str, Any]:
     return obj
 
 
-def to_storage(obj: dict[str, Any], target: Target) -> dict[str, Any]:
-    """An object in the target's version, in storage form. Raises StatusError (400)."""
+def to_storage(obj: dict[str, Any], target: Target, *, strict: bool = False) -> dict[str, Any]:
+    """An object in the target's version, in storage form; `strict` refuses fields that the kind does not have.
+
+    Raises StatusError (400).
+    """
     served = target.served
     expected, kind = served.resource.api_version(target.version), served.resource.kind
     given_kind, given = obj.get("kind") or kind, obj.get("apiVersion") or expected
@@ -85,7 +92,8 @@ def to_storage(obj: dict[str, Any], target: Target) -> dict[str, Any]:
     stored["metadata"] = {key: value for key, value in metadata.items() if value is not None}
     stored["metadata"].pop("managedFields", None)
     stored["metadata"].pop("selfLink", None)
-    return stored
+    schema = SCHEMAS.get(kind)
+    return stored if schema is None else _shaped(stored, schema, f'{kind} in version "{given}"', kind, strict=strict)
 
 
 def from_storage(obj: dict[str, Any], target: Target) -> dict[str, Any]:
@@ -146,6 +154,18 @@ def status_response(error: StatusError) -> Response:
     if retry is not None and error.code in (429, 504):
         return Response(response.status, response.body, {**_HEADERS, "retry-after": str(retry)})
     return response
+
+
+def _shaped(obj: dict[str, Any], schema: Fields, what: str, kind: str, *, strict: bool) -> dict[str, Any]:
+    unknown: list[str] = []
+    try:
+        shaped: dict[str, Any] = shape(obj, schema, unknown)
+    except DecodeError as error:
+        raise bad_request(f"{what} cannot be handled as a {kind}: {error}") from error
+    if unknown and strict:
+        fields = ", ".join(f'unknown field "{field}"' for field in unknown)
+        raise bad_request(f"{what} cannot be handled as a {kind}: strict decoding error: {fields}")
+    return shaped
 
 
 def _convert_in(obj: dict[str, Any], target: Target) -> dict[str, Any]:

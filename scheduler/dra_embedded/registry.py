@@ -8,11 +8,12 @@ from typing import Any
 
 from dra_api import references as known
 from dra_api.references import Resource
+from dra_api.validation import Rules
 from dra_api.versions import from_v1, to_v1
 from dra_embedded.errors import EmbeddedUsageError
 from dra_embedded.kinds.behaviour import Behaviour
 from dra_embedded.kinds.core import LeaseBehaviour, NamespaceBehaviour, NodeBehaviour
-from dra_embedded.kinds.dra import ClaimBehaviour, ClassBehaviour, SliceBehaviour, TaintRuleBehaviour, TemplateBehaviour
+from dra_embedded.kinds.dra import ClaimBehaviour, DraBehaviour, SliceBehaviour, TaintRuleBehaviour, TemplateBehaviour
 from dra_embedded.kinds.events import EventBehaviour, from_core, to_core
 from dra_embedded.kinds.pod import PodBehaviour
 from dra_embedded.status import Subject
@@ -52,7 +53,7 @@ class Served:
         return self.resource.api_version(version) == self.storage
 
 
-def _claim_like(resource: Resource, behaviour: Behaviour, versions: Iterable[str], **options: Any) -> Served:
+def _dra(resource: Resource, behaviour: Behaviour, versions: Iterable[str], **options: Any) -> Served:
     served = tuple(version for version in versions if version in resource.versions)
     return Served(
         resource,
@@ -95,7 +96,7 @@ _OPAQUE: tuple[tuple[Resource, tuple[str, ...], frozenset[str]], ...] = (
 )
 
 
-def _modelled(dra_versions: tuple[str, ...]) -> list[Served]:
+def _modelled(dra_versions: tuple[str, ...], rules: Rules) -> list[Served]:
     pod_subresources = frozenset({"status", "binding"})
     events = plain(known.CORE_EVENT, EventBehaviour(), short_names=("ev",))
     return [
@@ -110,21 +111,26 @@ def _modelled(dra_versions: tuple[str, ...]) -> list[Served]:
             from_storage=lambda obj, _version: from_core(obj),
         ),
         plain(known.LEASE, LeaseBehaviour()),
-        _claim_like(known.RESOURCE_CLAIM, ClaimBehaviour(), dra_versions, subresources=_STATUS),
-        _claim_like(known.RESOURCE_CLAIM_TEMPLATE, TemplateBehaviour(), dra_versions),
-        _claim_like(known.RESOURCE_SLICE, SliceBehaviour(), dra_versions),
-        _claim_like(known.DEVICE_CLASS, ClassBehaviour(), dra_versions),
-        _claim_like(known.DEVICE_TAINT_RULE, TaintRuleBehaviour(), dra_versions, subresources=_STATUS),
+        _dra(known.RESOURCE_CLAIM, ClaimBehaviour("ResourceClaim", rules), dra_versions, subresources=_STATUS),
+        _dra(known.RESOURCE_CLAIM_TEMPLATE, TemplateBehaviour("ResourceClaimTemplate", rules), dra_versions),
+        _dra(known.RESOURCE_SLICE, SliceBehaviour("ResourceSlice", rules, counts=True), dra_versions),
+        _dra(known.DEVICE_CLASS, DraBehaviour("DeviceClass", rules, counts=True), dra_versions),
+        _dra(
+            known.DEVICE_TAINT_RULE,
+            TaintRuleBehaviour("DeviceTaintRule", rules, counts=True),
+            dra_versions,
+            subresources=_STATUS,
+        ),
     ]
 
 
 class Registry:
     """The resources by (group, version, plural); more can be registered while the server runs."""
 
-    def __init__(self, dra_versions: tuple[str, ...] = SERVED_DRA_VERSIONS) -> None:
+    def __init__(self, dra_versions: tuple[str, ...] = SERVED_DRA_VERSIONS, rules: Rules | None = None) -> None:
         self._by_path: dict[tuple[str, str, str], Served] = {}
         self._versions: set[tuple[str, str]] = set()
-        for served in _modelled(dra_versions):
+        for served in _modelled(dra_versions, rules or Rules()):
             self.add(served)
         for resource, short_names, subresources in _OPAQUE:
             self.add(plain(resource, short_names=short_names, subresources=subresources))

@@ -10,7 +10,7 @@ from dra_api.references import Resource, find_resource
 from dra_embedded.context import Context
 from dra_embedded.paths import Target
 from dra_embedded.registry import Registry, plain
-from dra_embedded.status import Cause, bad_request, invalid
+from dra_embedded.status import bad_request, invalid
 from dra_embedded.verbs.create import create_object
 
 Object = dict[str, Any]
@@ -39,9 +39,9 @@ def restore(context: Context, registry: Registry, given: Object) -> None:
     if status:
         new["status"] = {**(stored.object.get("status") or {}), **status}
         behaviour, call = target.served.behaviour, context.call(target)
-        causes: list[Cause] = list(behaviour.validate_status_update(new, stored.object, call))
-        if causes:
-            raise invalid(target.served.kind_subject, new["metadata"]["name"], causes)
+        errors = list(behaviour.validate_status_update(new, stored.object, call))
+        if errors:
+            raise invalid(target.served.kind_subject, new["metadata"]["name"], errors)
         behaviour.finish(new)
     context.store.write(target.served.bucket, stored.key, new)
 

@@ -10,22 +10,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dra_api.validation import FieldError
 from dra_embedded.errors import EmbeddedError
-
-REQUIRED = "FieldValueRequired"
-INVALID = "FieldValueInvalid"
-DUPLICATE = "FieldValueDuplicate"
-FORBIDDEN = "FieldValueForbidden"
-NOT_SUPPORTED = "FieldValueNotSupported"
-TOO_LONG = "FieldValueTooLong"
-TOO_MANY = "FieldValueTooMany"
 
 STALE_VERSION = "the object has been modified; please apply your changes to the latest version and try again"
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """One thing wrong with one field: `reason` as in status.details.causes (for example FieldValueRequired)."""
+    """An entry of status.details.causes that is no field error (for example NamespaceTerminating)."""
 
     reason: str
     field: str
@@ -113,12 +106,12 @@ def forbidden(subject: Subject, name: str, why: str, causes: Sequence[Cause] = (
     return StatusError(403, "Forbidden", f"{subject}{quoted} is forbidden: {why}", details)
 
 
-def invalid(kind: Subject, name: str, causes: Sequence[Cause]) -> StatusError:
+def invalid(kind: Subject, name: str, errors: Sequence[FieldError]) -> StatusError:
     """422 Invalid with its causes; `kind` carries the kind, not the plural."""
     details = _details(kind, name)
-    details["causes"] = _causes(causes)
+    details["causes"] = [{"reason": each.type, "message": each.message, "field": each.field} for each in errors]
     # The server joins the distinct problems: one stands alone, several are in brackets.
-    problems = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
+    problems = list(dict.fromkeys(str(each) for each in errors))
     joined = problems[0] if len(problems) == 1 else "[" + ", ".join(problems) + "]"
     return StatusError(422, "Invalid", f'{kind} "{name}" is invalid: {joined}', details)
 

@@ -141,8 +141,8 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def _next_timer(self, about: float) -> float:
         """The exact time of the next timer, when it is within rounding of `about`.
 
-        The loop computes how long to wait as a difference, and adding that to the time again rounds; a timer that runs a
-        hair early would make code that compares times wait again and again for the rest.
+        The loop computes how long to wait as a difference, and adding that to the time again rounds; a timer that runs
+        a hair early would make code that compares times wait again and again for the rest.
         """
         scheduled: list[asyncio.TimerHandle] = getattr(self, "_scheduled", [])
         if scheduled and abs(scheduled[0].when() - about) < _ROUNDING:

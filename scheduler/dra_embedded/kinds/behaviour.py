@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from dra_embedded.status import Cause
+from dra_api.validation import FieldError
 
 Object = dict[str, Any]
 FieldReader = Callable[[Object], str]
@@ -55,7 +55,7 @@ class Behaviour:
     status_fields: tuple[str, ...] = ("status",)
     """Top-level fields that belong to the status subresource."""
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: Object, call: Call) -> None:
         """Fill in defaults, also into what a patch added; idempotent."""
 
     def admit(self, obj: Object, call: Call) -> None:
@@ -66,7 +66,7 @@ class Behaviour:
         for field in self.status_fields:
             obj.pop(field, None)
 
-    def validate_create(self, obj: Object, call: Call) -> list[Cause]:
+    def validate_create(self, obj: Object, call: Call) -> list[FieldError]:
         """What is wrong with a new object."""
         return []
 
@@ -75,7 +75,7 @@ class Behaviour:
         for field in self.status_fields:
             carry(new, old, field)
 
-    def validate_update(self, new: Object, old: Object, call: Call) -> list[Cause]:
+    def validate_update(self, new: Object, old: Object, call: Call) -> list[FieldError]:
         """What is wrong with an update of the main resource."""
         return []
 
@@ -86,7 +86,7 @@ class Behaviour:
                 carry(new, old, field)
         reset_metadata_for_status(new, old)
 
-    def validate_status_update(self, new: Object, old: Object, call: Call) -> list[Cause]:
+    def validate_status_update(self, new: Object, old: Object, call: Call) -> list[FieldError]:
         """What is wrong with an update through /status."""
         return []
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dra_api.validation import FieldError
+from dra_api.validation.errors import forbidden, invalid
 from dra_embedded.kinds.behaviour import Behaviour, Call, FieldReader, Object, carry, flag_field, text_field
-from dra_embedded.status import FORBIDDEN, INVALID, Cause
 
 
 class NamespaceBehaviour(Behaviour):
@@ -45,18 +46,18 @@ class NodeBehaviour(Behaviour):
     def prepare_create(self, obj: Object, call: Call) -> None:
         """Keep the status: whoever registers a node reports it along."""
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: Object, call: Call) -> None:
         """Allocatable is the capacity unless the node says otherwise."""
         status = obj.get("status")
         if isinstance(status, dict) and status.get("capacity") and not status.get("allocatable"):
             obj["status"] = {**status, "allocatable": status["capacity"]}
         obj.setdefault("spec", {})
 
-    def validate_update(self, new: Object, old: Object, call: Call) -> list[Cause]:
+    def validate_update(self, new: Object, old: Object, call: Call) -> list[FieldError]:
         """The provider ID does not change once set."""
         before, after = (each.get("spec") or {} for each in (old, new))
         if before.get("providerID") and before.get("providerID") != after.get("providerID"):
-            return [Cause(FORBIDDEN, "spec.providerID", "Forbidden: node updates may not change it")]
+            return [forbidden("spec.providerID", "node updates may not change it")]
         return []
 
     def fields(self) -> Mapping[str, FieldReader]:
@@ -71,22 +72,20 @@ class LeaseBehaviour(Behaviour):
     allow_unconditional_update = False
     status_fields = ()
 
-    def validate_create(self, obj: Object, call: Call) -> list[Cause]:
+    def validate_create(self, obj: Object, call: Call) -> list[FieldError]:
         """Durations are positive, transitions not negative."""
         return self._validate(obj)
 
-    def validate_update(self, new: Object, old: Object, call: Call) -> list[Cause]:
+    def validate_update(self, new: Object, old: Object, call: Call) -> list[FieldError]:
         """As on create."""
         return self._validate(new)
 
-    def _validate(self, obj: Object) -> list[Cause]:
+    def _validate(self, obj: Object) -> list[FieldError]:
         spec = obj.get("spec") or {}
-        causes = []
+        errors = []
         duration, transitions = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
         if duration is not None and duration <= 0:
-            message = f"Invalid value: {duration}: must be greater than 0"
-            causes.append(Cause(INVALID, "spec.leaseDurationSeconds", message))
+            errors.append(invalid("spec.leaseDurationSeconds", duration, "must be greater than 0"))
         if transitions is not None and transitions < 0:
-            message = f"Invalid value: {transitions}: must be greater than or equal to 0"
-            causes.append(Cause(INVALID, "spec.leaseTransitions", message))
-        return causes
+            errors.append(invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0"))
+        return errors

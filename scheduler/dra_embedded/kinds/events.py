@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dra_api.validation import FieldError
+from dra_api.validation.errors import immutable, invalid, required
 from dra_embedded.kinds.behaviour import Behaviour, Call, FieldReader, Object, text_field
-from dra_embedded.status import INVALID, REQUIRED, Cause
 
 _RENAMED = {
     "regarding": "involvedObject",
@@ -46,7 +47,7 @@ class EventBehaviour(Behaviour):
     collects_garbage = False
     status_fields = ()
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: Object, call: Call) -> None:
         """Fields that the server always shows."""
         for field in ("firstTimestamp", "lastTimestamp", "eventTime"):
             obj.setdefault(field, None)
@@ -55,33 +56,31 @@ class EventBehaviour(Behaviour):
         for field in ("involvedObject", "source"):
             obj.setdefault(field, {})
 
-    def validate_create(self, obj: Object, call: Call) -> list[Cause]:
+    def validate_create(self, obj: Object, call: Call) -> list[FieldError]:
         """The namespace is the involved object's; an event with an eventTime says who reports it."""
-        causes = _validate(obj, call)
+        errors = _validate(obj, call)
         if call.version == STRICT:
             if not obj.get("eventTime"):
-                causes.append(Cause(REQUIRED, "eventTime", "Required value"))
+                errors.append(required("eventTime"))
             if obj.get("type") not in ("Normal", "Warning"):
-                message = f'Invalid value: "": has invalid value: {obj.get("type") or ""}'
-                causes.append(Cause(INVALID, "type", message))
-            unset = 'Invalid value: "": needs to be unset'
-            causes += [Cause(INVALID, field, unset) for field in _UNSET if obj.get(field)]
+                errors.append(invalid("type", "", f"has invalid value: {obj.get('type') or ''}"))
+            errors += [invalid(field, "", "needs to be unset") for field in _UNSET if obj.get(field)]
             if obj.get("source"):
-                causes.append(Cause(INVALID, "source", unset))
-            causes += _validate_series(obj)
-        return causes
+                errors.append(invalid("source", "", "needs to be unset"))
+            errors += _validate_series(obj)
+        return errors
 
-    def validate_update(self, new: Object, old: Object, call: Call) -> list[Cause]:
+    def validate_update(self, new: Object, old: Object, call: Call) -> list[FieldError]:
         """Through events.k8s.io only the series changes."""
-        causes = _validate(new, call)
+        errors = _validate(new, call)
         if call.version == STRICT:
             if new.get("series") != old.get("series"):
-                causes += _validate_series(new)
+                errors += _validate_series(new)
             for field in (*_IMMUTABLE, *_IMMUTABLE_TOO):
                 if (new.get(field) or None) != (old.get(field) or None):
                     name = "reportingController" if field == "reportingComponent" else field
-                    causes.append(Cause(INVALID, name, f"Invalid value: {new.get(field)!r}: field is immutable"))
-        return causes
+                    errors += immutable(name, new.get(field), old.get(field))
+        return errors
 
     def fields(self) -> Mapping[str, FieldReader]:
         """Selectable fields of events, in core/v1's spelling."""
@@ -92,8 +91,8 @@ class EventBehaviour(Behaviour):
         return _ALIASES
 
 
-def _validate(obj: Object, call: Call) -> list[Cause]:
-    causes: list[Cause] = []
+def _validate(obj: Object, call: Call) -> list[FieldError]:
+    errors: list[FieldError] = []
     namespace = obj["metadata"].get("namespace", "")
     involved = (obj.get("involvedObject") or {}).get("namespace", "")
     if obj.get("eventTime"):
@@ -106,28 +105,27 @@ def _validate(obj: Object, call: Call) -> list[Cause]:
             ("reason", "reason"),
         ):
             if not obj.get(field):
-                causes.append(Cause(REQUIRED, name, "Required value"))
+                errors.append(required(name))
         for field, limit in _LIMITS:
             if len(obj.get(field) or "") > limit:
-                causes.append(Cause(INVALID, field, f'Invalid value: "": can have at most {limit} characters'))
+                errors.append(invalid(field, "", f"can have at most {limit} characters"))
     else:
         matches = (involved or "default") == namespace
     if not matches:
-        message = f'Invalid value: "{involved}": does not match event.namespace'
-        causes.insert(0, Cause(INVALID, "involvedObject.namespace", message))
-    return causes
+        errors.insert(0, invalid("involvedObject.namespace", involved, "does not match event.namespace"))
+    return errors
 
 
-def _validate_series(obj: Object) -> list[Cause]:
+def _validate_series(obj: Object) -> list[FieldError]:
     series = obj.get("series")
     if not series:
         return []
-    causes = []
+    errors = []
     if series.get("count", 0) < 2:
-        causes.append(Cause(INVALID, "series.count", 'Invalid value: "": should be at least 2'))
+        errors.append(invalid("series.count", "", "should be at least 2"))
     if not series.get("lastObservedTime"):
-        causes.append(Cause(REQUIRED, "series.lastObservedTime", "Required value"))
-    return causes
+        errors.append(required("series.lastObservedTime"))
+    return errors
 
 
 def _source(obj: Object) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dra_api.validation import FieldError
 from dra_embedded.kinds.behaviour import Behaviour, Call, FieldReader, Object, carry, flag_field, text_field
 from dra_embedded.kinds.pod_defaults import add_default_tolerations, default_pod, qos_class
 from dra_embedded.kinds.pod_validation import validate_pod, validate_pod_status, validate_pod_update
-from dra_embedded.status import Cause, Subject, forbidden
+from dra_embedded.status import Subject, forbidden
 
 _TERMINAL = ("Succeeded", "Failed")
 _KEPT_BY_STATUS = ("resourceClaimStatuses", "extendedResourceClaimStatus", "nodeAllocatableResourceClaimStatuses")
@@ -19,7 +20,7 @@ class PodBehaviour(Behaviour):
 
     returns_deleted = True
 
-    def default(self, obj: Object) -> None:
+    def default(self, obj: Object, call: Call) -> None:
         """See pod_defaults."""
         default_pod(obj)
 
@@ -39,7 +40,7 @@ class PodBehaviour(Behaviour):
             status["conditions"] = [condition]
         obj["status"] = status
 
-    def validate_create(self, obj: Object, call: Call) -> list[Cause]:
+    def validate_create(self, obj: Object, call: Call) -> list[FieldError]:
         """See pod_validation."""
         return validate_pod(obj)
 
@@ -49,7 +50,7 @@ class PodBehaviour(Behaviour):
         if new.get("spec") != old.get("spec"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def validate_update(self, new: Object, old: Object, call: Call) -> list[Cause]:
+    def validate_update(self, new: Object, old: Object, call: Call) -> list[FieldError]:
         """Only images, deadlines, gates and tolerations may change."""
         return validate_pod_update(new, old)
 
@@ -62,7 +63,7 @@ class PodBehaviour(Behaviour):
             if not status.get(field) and field in before:
                 status[field] = before[field]
 
-    def validate_status_update(self, new: Object, old: Object, call: Call) -> list[Cause]:
+    def validate_status_update(self, new: Object, old: Object, call: Call) -> list[FieldError]:
         """See pod_validation."""
         return validate_pod_status(new, old)
 

@@ -6,20 +6,12 @@ from typing import Any
 
 from dra_api.names import subdomain_problems
 from dra_api.transport import Request, Response
+from dra_api.validation import FieldError
+from dra_api.validation.errors import invalid, not_supported, required
 from dra_embedded.bodies import check_size, json_response, parse_object
 from dra_embedded.context import Context
 from dra_embedded.paths import Target
-from dra_embedded.status import (
-    INVALID,
-    NOT_SUPPORTED,
-    REQUIRED,
-    Cause,
-    StatusError,
-    Subject,
-    bad_request,
-    conflict,
-    not_found,
-)
+from dra_embedded.status import StatusError, Subject, bad_request, conflict, not_found
 
 Object = dict[str, Any]
 
@@ -75,19 +67,16 @@ def _topology(context: Context, node: str) -> dict[str, str]:
 
 def _target_node(target: Object) -> str:
     kind, name = target.get("kind") or "", target.get("name") or ""
-    causes: list[Cause] = []
+    errors: list[FieldError] = []
     if kind not in ("", "Node"):
-        message = f'Unsupported value: "{kind}": supported values: "Node", "<empty>"'
-        causes.append(Cause(NOT_SUPPORTED, "target.kind", message))
+        errors.append(not_supported("target.kind", kind, ("Node", "<empty>")))
     if not name:
-        causes.append(Cause(REQUIRED, "target.name", "Required value"))
+        errors.append(required("target.name"))
     else:
-        causes += [
-            Cause(INVALID, "target.name", f'Invalid value: "{name}": {each}') for each in subdomain_problems(name)
-        ]
-    if causes:
+        errors += [invalid("target.name", name, problem) for problem in subdomain_problems(name)]
+    if errors:
         # The real server does not dress these up: they come as a plain 500.
-        raise StatusError(500, "", "; ".join(f"{cause.field}: {cause.message}" for cause in causes))
+        raise StatusError(500, "", "; ".join(str(error) for error in errors))
     return str(name)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from dra_api.transport import Request, Response
 from dra_embedded.bodies import object_response, read_object
 from dra_embedded.context import Context
-from dra_embedded.kinds.metadata import validate_metadata
+from dra_embedded.kinds.metadata import check_metadata
 from dra_embedded.paths import Target
 from dra_embedded.status import Cause, Subject, already_exists, bad_request, forbidden, internal, invalid, not_found
 from dra_embedded.store.history import Stored
@@ -36,16 +36,16 @@ def create_object(context: Context, target: Target, obj: Object, *, dry_run: boo
     behaviour, call = served.behaviour, context.call(target)
     generated = bool(metadata.get("generateName")) and not metadata.get("name")
     _check_namespace(context, target, metadata)
-    behaviour.default(obj)
+    behaviour.default(obj, call)
     if isinstance(obj.get("spec", {}), dict):
         behaviour.admit(obj, call)
     _name(context, target, metadata, generated=generated)
     metadata["uid"] = context.new_uid()
     metadata["creationTimestamp"] = call.now
     behaviour.prepare_create(obj, call)
-    causes: list[Cause] = [*validate_metadata(served, metadata), *behaviour.validate_create(obj, call)]
-    if causes:
-        raise invalid(served.kind_subject, metadata.get("name", ""), causes)
+    errors = [*check_metadata(served, metadata), *behaviour.validate_create(obj, call)]
+    if errors:
+        raise invalid(served.kind_subject, metadata.get("name", ""), errors)
     behaviour.finish(obj)
     key = f"{target.namespace}/{metadata['name']}" if target.namespace is not None else str(metadata["name"])
     present = context.store.get(served.bucket, key)

@@ -11,10 +11,11 @@ from datetime import timedelta
 from typing import Any
 
 from dra_api.transport import Request, Response
+from dra_api.validation.errors import not_supported
 from dra_embedded.bodies import check_size, json_response, list_response, object_response, parse_object
 from dra_embedded.context import Context
 from dra_embedded.paths import Target
-from dra_embedded.status import NOT_SUPPORTED, Cause, Subject, bad_request, conflict, forbidden, invalid
+from dra_embedded.status import Subject, bad_request, conflict, forbidden, invalid
 from dra_embedded.status import not_found as missing
 from dra_embedded.store.history import Stored
 from dra_embedded.verbs.selection import parse_selection
@@ -101,9 +102,8 @@ def _options(request: Request) -> Object:
                 raise bad_request("gracePeriodSeconds must be an integer") from error
     policy = options.get("propagationPolicy")
     if policy is not None and policy not in _POLICIES:
-        supported = ", ".join(f'"{each}"' for each in (*_POLICIES, "nil"))
-        message = f'Unsupported value: "{policy}": supported values: {supported}'
-        raise invalid(Subject("meta.k8s.io", "DeleteOptions"), "", [Cause(NOT_SUPPORTED, "propagationPolicy", message)])
+        problem = not_supported("propagationPolicy", policy, (*_POLICIES, "nil"))
+        raise invalid(Subject("meta.k8s.io", "DeleteOptions"), "", [problem])
     return options
 
 

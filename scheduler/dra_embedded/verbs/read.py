@@ -10,14 +10,12 @@ from typing import Any
 import orjson
 
 from dra_api.transport import Request, Response
+from dra_api.validation import FieldError
+from dra_api.validation.errors import forbidden, not_supported
 from dra_embedded.bodies import list_response, object_response
 from dra_embedded.context import Context
 from dra_embedded.paths import Target
 from dra_embedded.status import (
-    FORBIDDEN,
-    INVALID,
-    NOT_SUPPORTED,
-    Cause,
     Subject,
     bad_request,
     expired,
@@ -99,27 +97,26 @@ def _at(bucket: Bucket, revision: int, target: Target, *, token_start: str = "")
 
 def _check_options(query: Mapping[str, str]) -> None:
     """Parameters of a list that exclude each other. Raises StatusError (422)."""
-    causes: list[Cause] = []
+    errors: list[FieldError] = []
     match, version, token = (query.get(each, "") for each in ("resourceVersionMatch", "resourceVersion", "continue"))
     field = "resourceVersionMatch"
     if match:
         if not version:
-            message = "Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided"
-            causes.append(Cause(FORBIDDEN, field, message))
+            message = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            errors.append(forbidden(field, message))
         if token:
-            message = "Forbidden: resourceVersionMatch is forbidden when continue is provided"
-            causes.append(Cause(FORBIDDEN, field, message))
+            message = "resourceVersionMatch is forbidden when continue is provided"
+            errors.append(forbidden(field, message))
         if match not in _MATCHES:
-            message = f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan", ""'
-            causes.append(Cause(NOT_SUPPORTED, field, message))
+            errors.append(not_supported(field, match, (*_MATCHES, "")))
         if match == "Exact" and version == "0":
-            message = 'Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-            causes.append(Cause(FORBIDDEN, field, message))
+            message = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+            errors.append(forbidden(field, message))
     if "sendInitialEvents" in query:
-        message = "Forbidden: sendInitialEvents is forbidden for list"
-        causes.append(Cause(FORBIDDEN, "sendInitialEvents", message))
-    if causes:
-        raise invalid(Subject("meta.k8s.io", "ListOptions"), "", causes)
+        message = "sendInitialEvents is forbidden for list"
+        errors.append(forbidden("sendInitialEvents", message))
+    if errors:
+        raise invalid(Subject("meta.k8s.io", "ListOptions"), "", errors)
     if token and version not in ("", "0"):
         raise bad_request("specifying resource version is not allowed when using continue")
 
@@ -136,8 +133,8 @@ def _number(version: str) -> int:
     """A resource version as a number. Raises StatusError."""
     if version.isascii() and version.isdigit():
         return int(version)
-    message = f'Invalid value: "{version}": not a resource version: it must be a whole number'
-    raise invalid(Subject("", ""), "", [Cause(INVALID, "resourceVersion", message)])
+    error = FieldError("FieldValueInvalid", "resourceVersion", version, "a resource version is a whole number")
+    raise invalid(Subject("", ""), "", [error])
 
 
 def _check_reached(context: Context, version: int) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from dra_api.validation import metadata_update
+from dra_api.validation.errors import invalid as invalid_value
 from dra_embedded.context import Context
-from dra_embedded.kinds.metadata import validate_metadata, validate_metadata_update
+from dra_embedded.kinds.metadata import check_metadata
 from dra_embedded.paths import Target
-from dra_embedded.status import INVALID, STALE_VERSION, Cause, Subject, conflict, invalid
+from dra_embedded.status import STALE_VERSION, Subject, conflict, invalid
 from dra_embedded.store.history import Stored
 
 Object = dict[str, Any]
@@ -23,7 +25,7 @@ def replace(context: Context, target: Target, old: Stored, new: Object, *, dry_r
     _check_versions(target, metadata, before)
     behaviour, call = served.behaviour, context.call(target)
     _carry_system_fields(metadata, before)
-    behaviour.default(new)
+    behaviour.default(new, call)
     if target.subresource == "status":
         behaviour.prepare_status_update(new, old.object, call)
     elif target.subresource == "finalize":
@@ -31,13 +33,13 @@ def replace(context: Context, target: Target, old: Stored, new: Object, *, dry_r
     else:
         behaviour.prepare_update(new, old.object, call)
     metadata.setdefault("uid", before["uid"])
-    causes: list[Cause] = [*validate_metadata(served, metadata), *validate_metadata_update(metadata, before)]
+    errors = [*check_metadata(served, metadata), *metadata_update({**metadata, "resourceVersion": "1"}, before)]
     if target.subresource == "status":
-        causes += behaviour.validate_status_update(new, old.object, call)
+        errors += behaviour.validate_status_update(new, old.object, call)
     elif not target.subresource:
-        causes += behaviour.validate_update(new, old.object, call)
-    if causes:
-        raise invalid(served.kind_subject, metadata.get("name", ""), causes)
+        errors += behaviour.validate_update(new, old.object, call)
+    if errors:
+        raise invalid(served.kind_subject, metadata.get("name", ""), errors)
     behaviour.finish(new)
     metadata["resourceVersion"] = before["resourceVersion"]
     _prune(metadata)
@@ -59,9 +61,8 @@ def _check_versions(target: Target, metadata: Object, before: Object) -> None:
         raise conflict(served.subject, name, why)
     if not version or version == "0":
         if not served.behaviour.allow_unconditional_update:
-            message = f"Invalid value: {version or 0}: must be specified for an update"
-            subject = Subject(served.resource.group, served.resource.plural)
-            raise invalid(subject, name, [Cause(INVALID, "metadata.resourceVersion", message)])
+            error = invalid_value("metadata.resourceVersion", 0, "must be specified for an update")
+            raise invalid(Subject(served.resource.group, served.resource.plural), name, [error])
     elif version != before["resourceVersion"]:
         raise conflict(served.subject, name, STALE_VERSION)
 

@@ -17,10 +17,12 @@ from typing import Any
 import orjson
 
 from dra_api.transport import Request
+from dra_api.validation import FieldError
+from dra_api.validation.errors import forbidden, not_supported
 from dra_embedded.bodies import encode, head
 from dra_embedded.context import Context
 from dra_embedded.paths import Target
-from dra_embedded.status import FORBIDDEN, NOT_SUPPORTED, Cause, Subject, bad_request, expired, invalid
+from dra_embedded.status import Subject, bad_request, expired, invalid
 from dra_embedded.store.history import Change, Stored
 from dra_embedded.store.store import Bucket, at_revision
 from dra_embedded.verbs.selection import parse_selection
@@ -143,8 +145,8 @@ def _line(kind: bytes, obj: bytes) -> bytes:
 def _number(version: str) -> int:
     if version.isascii() and version.isdigit():
         return int(version)
-    message = f'Invalid value: "{version}": not a resource version: it must be a whole number'
-    raise invalid(Subject("", ""), "", [Cause("FieldValueInvalid", "resourceVersion", message)])
+    error = FieldError("FieldValueInvalid", "resourceVersion", version, "a resource version is a whole number")
+    raise invalid(Subject("", ""), "", [error])
 
 
 def _timeout(query: Mapping[str, str], context: Context) -> float:
@@ -159,20 +161,19 @@ def _timeout(query: Mapping[str, str], context: Context) -> float:
 def _check_options(query: Mapping[str, str]) -> None:
     """Parameters of a watch that exclude each other. Raises StatusError (422)."""
     match, initial = query.get("resourceVersionMatch", ""), query.get("sendInitialEvents")
-    causes: list[Cause] = []
+    errors: list[FieldError] = []
     field = "resourceVersionMatch"
     if initial is not None and match != "NotOlderThan":
-        message = "Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-        causes.append(Cause(FORBIDDEN, field, message))
+        message = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        errors.append(forbidden(field, message))
     if match:
         if initial is None:
-            message = "Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-            causes.append(Cause(FORBIDDEN, field, message))
+            message = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+            errors.append(forbidden(field, message))
         if match != "NotOlderThan":
-            message = f'Unsupported value: "{match}": supported values: "NotOlderThan"'
-            causes.append(Cause(NOT_SUPPORTED, field, message))
+            errors.append(not_supported(field, match, ("NotOlderThan",)))
         if query.get("continue"):
-            message = "Forbidden: resourceVersionMatch is forbidden when continue is provided"
-            causes.append(Cause(FORBIDDEN, field, message))
-    if causes:
-        raise invalid(Subject("meta.k8s.io", "ListOptions"), "", causes)
+            message = "resourceVersionMatch is forbidden when continue is provided"
+            errors.append(forbidden(field, message))
+    if errors:
+        raise invalid(Subject("meta.k8s.io", "ListOptions"), "", errors)
