@@ -1,0 +1,72 @@
+"""What a difference is: one of the listed bugs of Kubernetes, or unexplained.
+
+The model decides. A listed bug it is only if we agree with the model as documented, and Kubernetes agrees with the
+model once the bug is switched on in it. Agreeing with Kubernetes against the model is unexplained too: we may have
+copied a bug.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from dra_bench.oracle import compare
+from dra_bench.oracle.compare import Answer
+from dra_bench.oracle.model.bugs import MODELLED, Bug
+from dra_bench.oracle.process import Oracle
+
+JSON = dict[str, Any]
+Engine = Callable[[JSON], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Who said what about one cluster. `bugs` are the listed bugs that explain the difference."""
+
+    kubernetes: Answer
+    ours: Answer
+    model: Answer
+    bugs: tuple[Bug, ...] = ()
+    unexplained: bool = False
+
+    @property
+    def kind(self) -> str:
+        """`equal`, `bug 5`, `bug 5+7` or `unexplained`, to count by."""
+        if self.unexplained:
+            return "unexplained"
+        return f"bug {'+'.join(str(int(bug)) for bug in self.bugs)}" if self.bugs else "equal"
+
+    @property
+    def shape(self) -> tuple[str, ...]:
+        """What stays the same while a case is made smaller: the outcomes, and who agrees with whom."""
+        answers = (self.kubernetes, self.ours, self.model)
+        equal = [str(a.same(b)) for a, b in combinations(answers, 2)]
+        return (self.kind, *(answer.outcome for answer in answers), *equal)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            (self.kind, f"  Kubernetes: {self.kubernetes}", f"  ours:       {self.ours}", f"  model:      {self.model}")
+        )
+
+
+def judge(oracle: Oracle, cluster: JSON, engine: Engine = compare.ours) -> Verdict:
+    """Run all three and say what the difference is."""
+    theirs, mine, plain = compare.kubernetes(oracle, cluster), engine(cluster), compare.model(oracle, cluster)
+    undecided = plain.outcome == "unknown"
+    if theirs.same(mine) and (undecided or mine.same(plain)):
+        return Verdict(theirs, mine, plain)
+    if theirs.outcome == "deadline" and (undecided or mine.same(plain)):
+        return Verdict(theirs, mine, plain, (Bug.EXPONENTIAL,))
+    if mine.same(plain):
+        for bugs in _subsets():
+            if compare.model(oracle, cluster, frozenset(bugs)).same(theirs):
+                return Verdict(theirs, mine, plain, bugs)
+    return Verdict(theirs, mine, plain, unexplained=True)
+
+
+def _subsets() -> Iterator[tuple[Bug, ...]]:
+    """All sets of bugs, small ones first."""
+    for size in range(1, len(MODELLED) + 1):
+        yield from combinations(MODELLED, size)

@@ -1,0 +1,86 @@
+"""Random expressions over devices from a seed: mostly well typed, weighted to cover every function of the language.
+
+An expression grows from templates: `{int}` stands for an expression of that type, `$int` for a new variable that what
+follows may use. Now and then a placeholder is filled with another type: the checker or the evaluation has to say so.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from dra_bench.oracle.draw import Draw
+from dra_bench.oracle.expression_templates import LEAVES, TEMPLATES, TYPES
+
+JSON = dict[str, Any]
+_PLACEHOLDER = re.compile(r"\{(\w+)\}|\$(\w+)")
+WRONG_TYPE = 0.02
+
+
+class ExpressionMaker:
+    """Makes expressions; each has at most `depth` templates inside each other."""
+
+    def __init__(self, draw: Draw) -> None:
+        self._draw = draw
+        self._variables = 0
+
+    def make(self, kind: str, depth: int, scope: tuple[tuple[str, str], ...] = ()) -> str:
+        """Return an expression of a type; `scope` has the variables (name, type) that it may use."""
+        draw = self._draw
+        if draw.chance(WRONG_TYPE):
+            kind = draw.one(TYPES)
+        own = [name for name, of in scope if of == kind]
+        if own and draw.chance(0.5):
+            return draw.one(own)
+        if depth <= 0 or kind not in TEMPLATES or draw.chance(0.15):
+            return draw.one(LEAVES[kind])
+        return self._fill(draw.one(TEMPLATES[kind]), depth, scope)
+
+    def _fill(self, template: str, depth: int, scope: tuple[tuple[str, str], ...]) -> str:
+        made, end = [], 0
+        for found in _PLACEHOLDER.finditer(template):
+            made.append(template[end : found.start()])
+            end = found.end()
+            if found.group(1):
+                made.append(self.make(found.group(1), depth - 1, scope))
+            else:
+                self._variables += 1
+                name = f"v{self._variables}"
+                scope = (*scope, (name, found.group(2)))
+                made.append(name)
+        return "".join([*made, template[end:]])
+
+
+def expression(seed: int) -> str:
+    """Return the expression of a seed: usually of type bool."""
+    draw = Draw(f"expression {seed}")
+    kind = "bool" if draw.chance(0.97) else draw.one(TYPES)
+    return ExpressionMaker(draw).make(kind, draw.weighted({1: 3, 2: 5, 3: 4, 4: 1}))
+
+
+def devices(seed: int, count: int = 6) -> list[JSON]:
+    """Return devices for the expression of a seed: names collide with what the templates read."""
+    draw = Draw(f"devices {seed}")
+    return [_device(draw) for _ in range(count)]
+
+
+def _device(draw: Draw) -> JSON:
+    attributes = {name: draw.one(values) for name, values in _ATTRIBUTES.items() if draw.chance(0.75)}
+    capacity = {name: {"value": draw.one(values)} for name, values in _CAPACITY.items() if draw.chance(0.75)}
+    made: JSON = {"driver": draw.weighted({"d.io": 5, "e.io": 1}), "attributes": attributes, "capacity": capacity}
+    if draw.chance(0.3):
+        made["allowMultipleAllocations"] = draw.chance(0.7)
+    return made
+
+
+_ATTRIBUTES: dict[str, list[JSON]] = {
+    "s": [{"string": "a"}, {"string": "b-1"}, {"string": "äöü"}, {"string": ""}, {"int": 3}],
+    "i": [{"int": 0}, {"int": 7}, {"int": -3}, {"int": 9223372036854775807}, {"string": "7"}],
+    "b": [{"bool": True}, {"bool": False}],
+    "v": [{"version": "1.2.3"}, {"version": "2.0.0-rc.1"}, {"version": "1.2.3+b"}],
+    "ls": [{"strings": ["a", "c"]}, {"strings": ["b-1"]}, {"string": "a"}],
+    "li": [{"ints": [1, 7]}, {"ints": [3, 2, 3]}],
+    "lv": [{"versions": ["1.2.3", "0.1.0"]}],
+    "x.io/s": [{"string": "a"}, {"string": "10.0.0.1"}],
+}
+_CAPACITY = {"m": ["80Gi", "1500m", "40960Mi", "1e3"], "x.io/n": ["7", "0", "7000m"]}
