@@ -12,11 +12,10 @@ from typing import Any
 import orjson
 
 from dra_api.errors import ApiError, DecodeError
-from dra_api.schema import Fields
 from dra_api.schemas import SCHEMAS
 from dra_api.transport import JSON, Request, Response
 from dra_embedded.paths import Target
-from dra_embedded.shaping import shape
+from dra_embedded.shaping import shape_changed
 from dra_embedded.status import StatusError, bad_request, internal, too_large, unsupported_media_type
 from dra_embedded.store.history import Stored
 
@@ -67,10 +66,12 @@ def parse_object(body: bytes) -> dict[str, Any]:
     return obj
 
 
-def to_storage(obj: dict[str, Any], target: Target, *, strict: bool = False) -> dict[str, Any]:
+def to_storage(
+    obj: dict[str, Any], target: Target, *, strict: bool = False, known: dict[str, Any] | None = None
+) -> dict[str, Any]:
     """An object in the target's version, in storage form; `strict` refuses fields that the kind does not have.
 
-    Raises StatusError (400).
+    `known` is the stored object that this one was made from. Raises StatusError (400).
     """
     served = target.served
     expected, kind = served.resource.api_version(target.version), served.resource.kind
@@ -92,8 +93,7 @@ def to_storage(obj: dict[str, Any], target: Target, *, strict: bool = False) -> 
     stored["metadata"] = {key: value for key, value in metadata.items() if value is not None}
     stored["metadata"].pop("managedFields", None)
     stored["metadata"].pop("selfLink", None)
-    schema = SCHEMAS.get(kind)
-    return stored if schema is None else _shaped(stored, schema, f'{kind} in version "{given}"', kind, strict=strict)
+    return _shaped(stored, kind, given, strict=strict, known=known or {})
 
 
 def from_storage(obj: dict[str, Any], target: Target) -> dict[str, Any]:
@@ -156,15 +156,18 @@ def status_response(error: StatusError) -> Response:
     return response
 
 
-def _shaped(obj: dict[str, Any], schema: Fields, what: str, kind: str, *, strict: bool) -> dict[str, Any]:
-    unknown: list[str] = []
+def _shaped(obj: dict[str, Any], kind: str, version: str, *, strict: bool, known: dict[str, Any]) -> dict[str, Any]:
+    schema = SCHEMAS.get(kind)
+    if schema is None:
+        return obj
+    what, unknown = f'{kind} in version "{version}" cannot be handled as a {kind}', list[str]()
     try:
-        shaped: dict[str, Any] = shape(obj, schema, unknown)
+        shaped = shape_changed(obj, schema, unknown, known)
     except DecodeError as error:
-        raise bad_request(f"{what} cannot be handled as a {kind}: {error}") from error
+        raise bad_request(f"{what}: {error}") from error
     if unknown and strict:
         fields = ", ".join(f'unknown field "{field}"' for field in unknown)
-        raise bad_request(f"{what} cannot be handled as a {kind}: strict decoding error: {fields}")
+        raise bad_request(f"{what}: strict decoding error: {fields}")
     return shaped
 
 

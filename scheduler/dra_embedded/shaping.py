@@ -15,6 +15,9 @@ from dra_api.errors import DecodeError
 from dra_api.quantity import Quantity, QuantityError
 from dra_api.schema import Fields, Map, Schema, check_types
 
+_EXACT = {"string": str, "boolean": bool}
+"""Types whose values need no further look."""
+
 
 def shape(value: Any, schema: Schema, unknown: list[str], path: str = "") -> Any:
     """The shaped value; the paths of dropped fields are added to `unknown`. Raises DecodeError for a wrong type."""
@@ -23,6 +26,8 @@ def shape(value: Any, schema: Schema, unknown: list[str], path: str = "") -> Any
     if schema == "quantity":
         return _quantity(value, path)
     if isinstance(schema, str):
+        if type(value) is _EXACT.get(schema):
+            return value
         for error in check_types(value, schema, path):
             raise error
         return value
@@ -35,6 +40,14 @@ def shape(value: Any, schema: Schema, unknown: list[str], path: str = "") -> Any
     if isinstance(schema, Map):
         return {key: shape(each, schema.values, unknown, f"{path}.{key}") for key, each in value.items()}
     return _object(value, schema, unknown, path)
+
+
+def shape_changed(value: dict[str, Any], schema: Fields, unknown: list[str], known: dict[str, Any]) -> dict[str, Any]:
+    """As `shape` of an object; top-level parts that are the very ones of `known`, which has its shape, stay."""
+    kept = {key: each for key, each in value.items() if key in known and known[key] is each}
+    rest = {key: each for key, each in value.items() if key not in kept}
+    shaped: dict[str, Any] = shape(rest, schema, unknown)
+    return {key: kept.get(key, shaped.get(key)) for key in value if key in kept or key in shaped}
 
 
 def _object(value: dict[str, Any], schema: Fields, unknown: list[str], path: str) -> dict[str, Any]:

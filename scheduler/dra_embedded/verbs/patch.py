@@ -27,7 +27,7 @@ def patch(context: Context, target: Target, request: Request) -> Response:
     if old is None:
         raise not_found(target.served.subject, str(target.name))
     patched = _apply(kind, from_storage(old.object, target), change)
-    new = to_storage(patched, target, strict=request.query.get("fieldValidation") == "Strict")
+    new = to_storage(patched, target, strict=request.query.get("fieldValidation") == "Strict", known=old.object)
     if new["metadata"].get("namespace", "") != old.object["metadata"].get("namespace", ""):
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     if isinstance(change, dict) and "resourceVersion" not in (change.get("metadata") or {}):
