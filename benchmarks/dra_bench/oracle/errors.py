@@ -12,10 +12,14 @@ class OracleMissingError(OracleError):
 
 
 class OracleAnswerError(OracleError):
-    """The oracle could not read a question, or its library panicked. The text has its reason.
+    """The oracle could not read a question. The text has its reason.
 
     A bad question is a defect of whoever made it (a generator of ours, a case file).
     """
+
+
+class OraclePanicError(OracleError):
+    """Kubernetes' library panicked on a question: a bug of it. The text has the reason and the stack."""
 
 
 class OracleStoppedError(OracleError):

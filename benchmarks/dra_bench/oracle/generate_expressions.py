@@ -7,14 +7,45 @@ follows may use. Now and then a placeholder is filled with another type: the che
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from dra_bench.oracle.draw import Draw
 from dra_bench.oracle.expression_templates import LEAVES, TEMPLATES, TYPES
 
 JSON = dict[str, Any]
+Scope = tuple[tuple[str, str], ...]
 _PLACEHOLDER = re.compile(r"\{(\w+)\}|\$(\w+)")
 WRONG_TYPE = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """An expression with its parts, so that it can be made smaller. `kind` is the type that was asked for."""
+
+    kind: str
+    parts: tuple[str | Expression, ...]
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.parts))
+
+    def smaller(self) -> Iterator[Expression]:
+        """Expressions with less in them: a part of the same type instead of the whole, a leaf instead of a part."""
+        yield from self._descendants(self.kind)
+        if any(isinstance(part, Expression) for part in self.parts):
+            yield from (Expression(self.kind, (leaf,)) for leaf in LEAVES[self.kind])
+        for index, part in enumerate(self.parts):
+            if isinstance(part, Expression):
+                for less in part.smaller():
+                    yield Expression(self.kind, (*self.parts[:index], less, *self.parts[index + 1 :]))
+
+    def _descendants(self, kind: str) -> Iterator[Expression]:
+        for part in self.parts:
+            if isinstance(part, Expression):
+                if part.kind == kind:
+                    yield part
+                yield from part._descendants(kind)
 
 
 class ExpressionMaker:
@@ -24,20 +55,21 @@ class ExpressionMaker:
         self._draw = draw
         self._variables = 0
 
-    def make(self, kind: str, depth: int, scope: tuple[tuple[str, str], ...] = ()) -> str:
+    def make(self, kind: str, depth: int, scope: Scope = ()) -> Expression:
         """Return an expression of a type; `scope` has the variables (name, type) that it may use."""
         draw = self._draw
         if draw.chance(WRONG_TYPE):
             kind = draw.one(TYPES)
         own = [name for name, of in scope if of == kind]
         if own and draw.chance(0.5):
-            return draw.one(own)
+            return Expression(kind, (draw.one(own),))
         if depth <= 0 or kind not in TEMPLATES or draw.chance(0.15):
-            return draw.one(LEAVES[kind])
-        return self._fill(draw.one(TEMPLATES[kind]), depth, scope)
+            return Expression(kind, (draw.one(LEAVES[kind]),))
+        return self._fill(kind, draw.one(TEMPLATES[kind]), depth, scope)
 
-    def _fill(self, template: str, depth: int, scope: tuple[tuple[str, str], ...]) -> str:
-        made, end = [], 0
+    def _fill(self, kind: str, template: str, depth: int, scope: Scope) -> Expression:
+        made: list[str | Expression] = []
+        end = 0
         for found in _PLACEHOLDER.finditer(template):
             made.append(template[end : found.start()])
             end = found.end()
@@ -48,10 +80,10 @@ class ExpressionMaker:
                 name = f"v{self._variables}"
                 scope = (*scope, (name, found.group(2)))
                 made.append(name)
-        return "".join([*made, template[end:]])
+        return Expression(kind, (*made, template[end:]))
 
 
-def expression(seed: int) -> str:
+def generate(seed: int) -> Expression:
     """Return the expression of a seed: usually of type bool."""
     draw = Draw(f"expression {seed}")
     kind = "bool" if draw.chance(0.97) else draw.one(TYPES)

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from dra_bench.oracle.binary import BUILD_COMMAND, oracle_path
-from dra_bench.oracle.errors import OracleAnswerError, OracleMissingError, OracleStoppedError
+from dra_bench.oracle.errors import OracleAnswerError, OracleMissingError, OraclePanicError, OracleStoppedError
 
 JSON = dict[str, Any]
 
@@ -56,7 +56,8 @@ class Oracle:
         """Return the answer to a question (`kind` and what the kind needs).
 
         Raises:
-            OracleAnswerError: the oracle says that it cannot read the question, or panicked.
+            OracleAnswerError: the oracle cannot read the question.
+            OraclePanicError: Kubernetes' library panicked.
             OracleStoppedError: no answer, twice.
 
         """
@@ -68,8 +69,10 @@ class Oracle:
         if answer["id"] != self._asked:
             self.close()
             raise OracleStoppedError(f"answer {answer['id']} to question {self._asked}")
-        if "badQuestion" in answer or "panic" in answer:
-            raise OracleAnswerError(answer.get("badQuestion") or answer["panic"])
+        if "badQuestion" in answer:
+            raise OracleAnswerError(answer["badQuestion"])
+        if "panic" in answer:
+            raise OraclePanicError(answer["panic"])
         return answer
 
     def _exchange(self, line: bytes) -> JSON | None:

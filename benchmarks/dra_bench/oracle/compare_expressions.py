@@ -1,0 +1,97 @@
+"""One expression over devices: Kubernetes' letters and costs, ours one device at a time, ours over columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dra_bench.conformance.fields import device_fields
+from dra_bench.oracle.errors import OraclePanicError
+from dra_bench.oracle.process import Oracle
+from dra_cel.columns import DeviceColumns
+from dra_cel.device import DeviceFields
+from dra_cel.errors import CompileError, EvaluationError
+from dra_cel.selector import Selector, compile_selector
+
+JSON = dict[str, Any]
+GATES = {"EnableConsumableCapacity": True, "EnableListTypeAttributes": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A letter per device (T, F, E run-time error, C does not compile; P: Kubernetes panics), and what it cost.
+
+    `costs` are None where the evaluation failed, `estimated` where nobody estimates. `columns` are the letters of the
+    evaluation over columns (Kubernetes has none).
+    """
+
+    letters: str
+    estimated: int | None = None
+    costs: tuple[int | None, ...] = ()
+    columns: str = ""
+    detail: str = ""
+
+
+def kubernetes(oracle: Oracle, text: str, devices: Sequence[JSON]) -> Evaluation:
+    """Ask Kubernetes."""
+    try:
+        answer = oracle.ask({"kind": "cel", "expression": text, "devices": devices, "gates": GATES})
+    except OraclePanicError as error:
+        return Evaluation("P" * len(devices), detail=str(error).splitlines()[0])
+    letters = answer["letters"]
+    costs = tuple(
+        cost if letter in "TF" else None for cost, letter in zip(answer.get("actualCosts", ()), letters, strict=False)
+    )
+    errors = answer.get("compileError") or next(filter(None, answer.get("errors", ())), "")
+    return Evaluation(letters, answer["maxCost"] if "C" not in letters else None, costs, "", errors)
+
+
+def ours(text: str, devices: Sequence[JSON]) -> Evaluation:
+    """Compile once, evaluate each device alone, then all over columns."""
+    fields = [device_fields(device) for device in devices]
+    try:
+        selector = compile_selector(text)
+    except CompileError as error:
+        return Evaluation("C" * len(devices), detail=str(error))
+    letters, costs, detail = "", [], ""
+    for device in fields:
+        letter, cost, reason = _evaluated(selector, device)
+        letters += letter
+        costs.append(cost)
+        detail = detail or reason
+    return Evaluation(letters, selector.estimated_cost, tuple(costs), _over_columns(selector, fields), detail)
+
+
+def _evaluated(selector: Selector, device: DeviceFields) -> tuple[str, int | None, str]:
+    try:
+        holds, cost = selector.evaluate(device)
+    except EvaluationError as error:
+        return "E", None, str(error)
+    return "T" if holds else "F", cost, ""
+
+
+def _over_columns(selector: Selector, fields: Sequence[DeviceFields]) -> str:
+    columns = DeviceColumns(fields)
+    masks = selector.masks(columns)
+    letters = ""
+    for row in range(len(fields)):
+        if masks.unknown[row]:
+            letters += _evaluated(selector, columns.fields(row))[0]
+        else:
+            letters += "E" if masks.error[row] else "T" if masks.match[row] else "F"
+    return letters
+
+
+def differences(theirs: Evaluation, mine: Evaluation) -> list[str]:
+    """Say what differs: `letters`, `columns` (ours disagrees with itself), `cost`, `estimate`."""
+    found = []
+    if theirs.letters != mine.letters:
+        found.append("panic" if "P" in theirs.letters else "letters")
+    elif theirs.costs != mine.costs and "C" not in mine.letters:
+        found.append("cost")
+    if mine.columns and mine.columns != mine.letters:
+        found.append("columns")
+    if None not in (theirs.estimated, mine.estimated) and theirs.estimated != mine.estimated:
+        found.append("estimate")
+    return found
