@@ -15,7 +15,7 @@ from aiohttp import web
 
 from dra_bench.controlplane.kubeconfig import Connection
 
-_HOP = frozenset(("transfer-encoding", "connection", "content-length", "host", "accept-encoding", "content-encoding"))
+_HOP = frozenset(("transfer-encoding", "connection", "content-length", "host"))
 
 
 class CuttingProxy:

@@ -38,7 +38,7 @@ class SchedulerProcess:
                 self._command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL
             )
         if ready:
-            eventually(lambda: self.get("/readyz") == 200 or self.ended(), "the scheduler to be ready", pause=0.01)
+            eventually(lambda: self.get("/readyz") == 200 or self.ended(), f"ready; see {self.log}", pause=0.01)
             assert not self.ended(), self.log.read_text()
             self.seconds_to_ready = time.monotonic() - begin
 
@@ -75,7 +75,11 @@ class SchedulerProcess:
         return self._process.wait(seconds)
 
     def __enter__(self) -> SchedulerProcess:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.kill()
+            raise
         return self
 
     def __exit__(
