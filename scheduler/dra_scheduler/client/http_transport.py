@@ -6,6 +6,7 @@ anything, so the request can be sent again. Nothing else is repeated here.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
@@ -61,6 +62,9 @@ class HttpTransport:
         self._pool_secret: Secret | None = None
         self._fingerprint: Fingerprint = ()
         self._checked_at = 0.0
+        self._retiring: dict[asyncio.Task[None], Pool] = {}
+        self._read_limits = aiohttp.ClientTimeout(total=READ_TIMEOUT, sock_connect=CONNECT_TIMEOUT)
+        self._write_limits = aiohttp.ClientTimeout(total=WRITE_TIMEOUT, sock_connect=CONNECT_TIMEOUT)
 
     async def __aenter__(self) -> HttpTransport:
         return self
@@ -77,21 +81,22 @@ class HttpTransport:
         self._use(secret, self._context(secret), self.endpoint.tls.fingerprint())
 
     async def close(self) -> None:
-        """Close all connections."""
-        if self._pool is not None:
-            await self._pool.close()
-            self._pool = None
+        """Close all connections; what is under way ends with an error."""
+        for retiring in self._retiring:
+            retiring.cancel()
+        for pool in (self._pool, *self._retiring.values()):
+            if pool is not None:
+                await pool.close()
+        self._pool = None
 
     async def send(self, request: Request) -> Response:
         """Send a request; see Transport.send. Raises TransportError."""
-        seconds = READ_TIMEOUT if request.method == "GET" else WRITE_TIMEOUT
-        limits = aiohttp.ClientTimeout(total=seconds, sock_connect=CONNECT_TIMEOUT)
         secret = await self._secret()
-        response = await self._exchange(request, secret, limits)
+        response = await self._exchange(request, secret)
         if response.status == 401:
             renewed = await self._renewed(secret)
             if renewed != secret:
-                response = await self._exchange(request, renewed, limits)
+                response = await self._exchange(request, renewed)
         return response
 
     def watch(self, request: Request) -> AbstractAsyncContextManager[AsyncIterator[bytes]]:
@@ -100,51 +105,54 @@ class HttpTransport:
 
     @asynccontextmanager
     async def _watch(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
-        total = int(request.query.get("timeoutSeconds", WATCH_DEFAULT)) + WATCH_SLACK
-        limits = aiohttp.ClientTimeout(total=total, sock_connect=CONNECT_TIMEOUT)
+        secret = await self._secret()
         async with contextlib.AsyncExitStack() as stack:
-            secret = await self._secret()
-            answer = await stack.enter_async_context(self._answer(request, secret, limits))
+            answer = await stack.enter_async_context(self._watch_answer(request, secret))
             if answer.status == 401 and (renewed := await self._renewed(secret)) != secret:
-                await _body(answer)
-                answer = await stack.enter_async_context(self._answer(request, renewed, limits))
+                answer = await stack.enter_async_context(self._watch_answer(request, renewed))
             if answer.status != 200:
                 raise WatchRefusedError(await _response(answer))
-            lines = await stack.enter_async_context(contextlib.aclosing(_lines(answer)))
-            yield lines
-
-    async def _exchange(self, request: Request, secret: Secret, limits: aiohttp.ClientTimeout) -> Response:
-        async with self._answer(request, secret, limits) as answer:
-            return await _response(answer)
+            yield await stack.enter_async_context(contextlib.aclosing(_lines(answer)))
 
     @asynccontextmanager
-    async def _answer(
-        self, request: Request, secret: Secret, limits: aiohttp.ClientTimeout
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send and wait for the answer's head."""
+    async def _watch_answer(self, request: Request, secret: Secret) -> AsyncIterator[aiohttp.ClientResponse]:
+        total = int(request.query.get("timeoutSeconds", WATCH_DEFAULT)) + WATCH_SLACK
+        limits = aiohttp.ClientTimeout(total=total, sock_connect=CONNECT_TIMEOUT)
+        with self._pool_for(secret) as session:
+            answer = await self._request(session, request, secret, limits)
+            async with answer:
+                yield answer
+
+    async def _exchange(self, request: Request, secret: Secret) -> Response:
+        limits = self._read_limits if request.method == "GET" else self._write_limits
+        with self._pool_for(secret) as session:
+            answer = await self._request(session, request, secret, limits)
+            async with answer:
+                return await _response(answer)
+
+    async def _request(
+        self, session: aiohttp.ClientSession, request: Request, secret: Secret, limits: aiohttp.ClientTimeout
+    ) -> aiohttp.ClientResponse:
+        """Send, and wait for the answer's head."""
         # Compression costs both sides more time than it saves on the networks that API servers are reached by.
-        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": USER_AGENT}
         if request.body is not None:
             headers["Content-Type"] = request.content_type
         if secret.authorization is not None:
             headers["Authorization"] = secret.authorization
-        pool = await self._pool_for(secret)
-        async with pool.use() as session:
-            try:
-                answer = await session.request(
-                    request.method,
-                    self._url(request),
-                    data=request.body,
-                    headers=headers,
-                    timeout=limits,
-                    allow_redirects=False,
-                    server_hostname=self.endpoint.server_name,
-                    proxy=self.endpoint.proxy,
-                )
-            except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
-                raise _no_answer(error) from error
-            async with answer:
-                yield answer
+        try:
+            return await session.request(
+                request.method,
+                self._url(request),
+                data=request.body,
+                headers=headers,
+                timeout=limits,
+                allow_redirects=False,
+                server_hostname=self.endpoint.server_name,
+                proxy=self.endpoint.proxy,
+            )
+        except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
+            raise _no_answer(error) from error
 
     def _url(self, request: Request) -> URL:
         query = f"?{urlencode(request.query)}" if request.query else ""
@@ -162,7 +170,7 @@ class HttpTransport:
         except ConnectError as error:
             raise TransportError(str(error), sent=False) from error
 
-    async def _pool_for(self, secret: Secret) -> Pool:
+    def _pool_for(self, secret: Secret) -> Pool:
         """The pool, made anew when the certificate in the secret or one of the files has changed."""
         now = self._clock.monotonic()
         if self._pool is not None and self._same_certificate(secret) and now - self._checked_at < CHECK_FILES:
@@ -177,15 +185,15 @@ class HttpTransport:
             if self._pool is not None and self._same_certificate(secret):
                 return self._pool  # caught in the middle of being replaced: the next look will do
             raise TransportError(str(error), sent=False) from error
-        old = self._pool
-        pool = self._use(secret, context, fingerprint)
-        if old is not None:
-            await old.retire()
-        return pool
+        return self._use(secret, context, fingerprint)
 
     def _use(self, secret: Secret, context: ssl.SSLContext | None, fingerprint: Fingerprint) -> Pool:
-        """Make a new pool for the requests from now on."""
-        pool = self._pool = Pool(context, {"User-Agent": USER_AGENT})
+        """Make a new pool for the requests from now on; the old one ends with what is under way in it."""
+        if self._pool is not None:
+            retiring = asyncio.create_task(self._pool.retire(), name="old connections")
+            self._retiring[retiring] = self._pool
+            retiring.add_done_callback(self._retiring.pop)
+        pool = self._pool = Pool(context)
         self._pool_secret, self._fingerprint, self._checked_at = secret, fingerprint, self._clock.monotonic()
         return pool
 
@@ -203,11 +211,14 @@ async def _response(answer: aiohttp.ClientResponse) -> Response:
 
 
 async def _body(answer: aiohttp.ClientResponse) -> bytes:
-    if answer.content_length is not None and answer.content_length > ANSWER_LIMIT:
+    length = answer.content_length
+    if length is not None and length > ANSWER_LIMIT:
         raise TransportError(f"the answer is larger than {ANSWER_LIMIT} bytes")
     chunks: list[bytes] = []
     size = 0
     try:
+        if length is not None and "Content-Encoding" not in answer.headers:
+            return await answer.read()
         async for chunk in answer.content.iter_any():
             size += len(chunk)
             if size > ANSWER_LIMIT:

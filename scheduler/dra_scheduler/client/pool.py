@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any
 
 import aiohttp
@@ -22,7 +21,7 @@ PROBE_AFTER, PROBE_EVERY, PROBES = 30, 10, 3
 class Pool:
     """A session and how many requests are in it."""
 
-    def __init__(self, context: ssl.SSLContext | None, headers: dict[str, str]) -> None:
+    def __init__(self, context: ssl.SSLContext | None) -> None:
         connector = aiohttp.TCPConnector(
             limit=CONNECTIONS,
             ssl=context if context is not None else True,
@@ -31,30 +30,29 @@ class Pool:
         )
         self.session = aiohttp.ClientSession(
             connector=connector,
-            headers=headers,
             cookie_jar=aiohttp.DummyCookieJar(),
             read_bufsize=READ_BUFFER,
             timeout=aiohttp.ClientTimeout(total=None),
         )
         self._in_use = 0
-        self._retired = False
+        self._unused = asyncio.Event()
 
-    @asynccontextmanager
-    async def use(self) -> AsyncIterator[aiohttp.ClientSession]:
-        """The session for one request; the last one out of a retired pool closes it."""
+    def __enter__(self) -> aiohttp.ClientSession:
+        """The session, for one request."""
         self._in_use += 1
-        try:
-            yield self.session
-        finally:
-            self._in_use -= 1
-            if self._retired and not self._in_use:
-                await self.session.close()
+        return self.session
+
+    def __exit__(self, *exc: object) -> None:
+        self._in_use -= 1
+        if not self._in_use:
+            self._unused.set()
 
     async def retire(self) -> None:
-        """No new requests come; close as soon as those under way have ended."""
-        self._retired = True
-        if not self._in_use:
-            await self.session.close()
+        """No new requests come: close once those under way have ended."""
+        while self._in_use:
+            self._unused.clear()
+            await self._unused.wait()
+        await self.session.close()
 
     async def close(self) -> None:
         """Close now; what is under way ends with an error."""

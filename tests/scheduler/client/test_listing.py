@@ -58,7 +58,7 @@ class Sized:
         raise AssertionError
 
 
-@pytest.mark.parametrize(("size", "limit"), [(100_000, 14), (10_000, 149), (1, MAX_LIMIT), (1_000_000, 10)])
+@pytest.mark.parametrize(("size", "limit"), [(30_000, 16), (3_000, 164), (1, MAX_LIMIT), (200_000, 10)])
 async def test_pages_come_to_a_size_that_is_decoded_in_a_few_milliseconds(size: int, limit: int) -> None:
     transport = Sized(size)
     await pages_of(Listing(transport, RESOURCE_SLICE, "/x", {}))
