@@ -223,15 +223,18 @@ class Search:
     def _is_free(self, candidates: Candidates, position: int) -> bool:
         """Return whether the device is not in use, by others or by this choice.
 
-        Admin access uses nobody's device up, but a claim gets a device once at most; shares are for the rules.
+        Admin access uses nobody's device up, but a claim gets a device once at most, shares aside: these are for the
+        rules.
         """
         if candidates.is_all and not candidates.admin and self._problem.is_blocked(position):
             return False
         holders = self._holders.get(position)
         if not holders:
             return True
-        if self._problem.is_shareable(position) and not candidates.admin:
-            return True
+        if self._problem.is_shareable(position):
+            return not candidates.admin or not any(
+                holder.admin and holder.claim == candidates.claim for holder in holders
+            )
         return not any(holder.claim == candidates.claim or not (holder.admin or candidates.admin) for holder in holders)
 
     # Pruning.
