@@ -139,12 +139,12 @@ class Attempt:
             return self._nothing_wanted()
         ids = self._node_ids()
         if len(ids) > _FEW_NODES:
-            possible, _ = self._tools.prefilter.survey(view, self._claims)
+            possible = self._tools.prefilter.possible(view, self._claims)
             chosen = ids[possible[ids]]
             self._tried += len(ids) - len(chosen)
             self._rejected += len(ids) - len(chosen)
             ids = chosen
-        self._queue = iter(ids.tolist())
+        self._queue = map(int, ids)
         return None
 
     def _nothing_wanted(self) -> Outcome:

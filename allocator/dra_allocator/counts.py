@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dra_allocator.arrays import BoolArray, ByteArray, IntArray, grown
 from dra_allocator.claim import Toleration
-from dra_allocator.masks import MaskStore, SelectorMasks
+from dra_allocator.masks import MaskStore
 from dra_allocator.occupancy import FREE, SHARED, usage
 from dra_allocator.requests import ResolvedRequest
 from dra_allocator.rules.fitness import is_tolerated
+from dra_allocator.sums import Longs, Sums
 from dra_allocator.taint_rules import TaintRules
 from dra_allocator.traits import Traits
 from dra_allocator.usability import SUSPECT, UNUSABLE
@@ -27,8 +27,10 @@ from dra_allocator.visibility import NOWHERE, scope_of_home
 
 NONE, COUNTED, LOOK, BOUND = 0, 1, 2, 3
 """What a row is to a request: nothing, a device, to be looked at, a device that rules may refuse."""
+_KIND, _SHAREABLE, _ALWAYS = 3, 4, 8
+"""Bits of what a row is whoever holds it: one of the above, may be shared, counts also while it is held."""
 
-Longs = npt.NDArray[np.int64]
+
 _ALL = slice(None)
 Where = IntArray | slice
 
@@ -52,8 +54,7 @@ class RequestCounts:
     """The counts of one signature. `catch_up` before reading.
 
     Attributes:
-        codes: NONE, COUNTED, LOOK or BOUND per row.
-        bounds: number of BOUND rows.
+        bounds: number of free rows that are BOUND.
 
     """
 
@@ -64,21 +65,21 @@ class RequestCounts:
         self._table_position = -1
         self._ledger_position = -1
         self._taint_version = -1
+        self._fixed: ByteArray = np.zeros(0, np.uint8)
         self._codes: ByteArray = np.zeros(0, np.uint8)
         self._homes: IntArray = np.zeros(0, np.int32)
-        self._local: dict[int, Longs] = {}
-        self._shared: dict[int, dict[int, int]] = {}
+        self._sums = Sums()
         self.bounds = 0
 
     @property
     def codes(self) -> ByteArray:
-        """What each row is to the request."""
+        """NONE, COUNTED, LOOK or BOUND per row."""
         return self._codes[: len(self._view.table.rows)]
 
     @property
     def size(self) -> int:
         """Bytes used."""
-        return len(self._codes) * 5 + sum(counts.nbytes for counts in self._local.values()) + 1024
+        return len(self._codes) * 6 + self._sums.nbytes + 1024
 
     def catch_up(self) -> bool:
         """Take in what has changed; return whether anything had to be read."""
@@ -86,67 +87,85 @@ class RequestCounts:
         position, held, taints = table.journal.position, ledger.journal.position, table.taint_version
         if (position, held, taints) == (self._table_position, self._ledger_position, self._taint_version):
             return False
-        changed = table.rows_since(self._table_position) if self._table_position >= 0 else None
+        changed = self._changed_rows(taints)
         moved = self._view.occupancy.changed_rows(self._ledger_position) if self._ledger_position >= 0 else None
-        if changed is None or moved is None or taints != self._taint_version or 2 * len(changed) > len(table.rows):
+        if changed is None or moved is None:
             self._recount()
         else:
-            self._grow()
-            rows = np.union1d(changed, np.array(moved, np.int32)) if len(changed) else np.array(moved, np.int32)
-            if len(rows):
-                self._replace(rows.astype(np.int32))
+            if len(changed):
+                self._replace(changed)
+            states = self._view.occupancy.states()
+            for row in moved:
+                self._set(row, self._code(int(self._fixed[row]), int(states[row])))
         self._table_position, self._ledger_position, self._taint_version = position, held, taints
         return True
 
     def available(self, view: View) -> Longs:
-        """Return the number of devices per node id in the view's eyes; flagged nodes have at least so many."""
-        return self._total(view, (COUNTED, BOUND))
+        """Return the number of devices per node id in the view's eyes; flagged nodes have at least so many.
 
-    def flagged(self, view: View) -> BoolArray:
-        """Return per node id whether it has a device that must be looked at."""
-        return self._total(view, (LOOK,)) > 0
+        The array is not the caller's to change.
+        """
+        return self._total(view, available=True)
 
-    # Codes.
+    def flagged(self, view: View) -> Longs | None:
+        """Return per node id how many devices must be looked at; None: no node has any."""
+        if not self._sums.any_flagged and not view.overlay.devices:
+            return None
+        return self._total(view, available=False)
 
-    def _code(self, rows: Where, held: ByteArray) -> ByteArray:
-        """Return the codes of rows, given how they are held."""
+    # What rows are.
+
+    def _code(self, fixed: int, held: int) -> int:
+        """Return what a row is, held like this."""
+        kind = fixed & _KIND
+        if held == FREE or self._signature.admin or fixed & _ALWAYS or (held == SHARED and fixed & _SHAREABLE):
+            return kind
+        return NONE
+
+    def _codes_of(self, fixed: ByteArray, held: ByteArray) -> ByteArray:
+        """Like `_code`, for many rows."""
+        codes: ByteArray = fixed & np.uint8(_KIND)
+        if not self._signature.admin:
+            usable = (held == FREE) | ((fixed & _ALWAYS) > 0) | ((held == SHARED) & ((fixed & _SHAREABLE) > 0))
+            codes[~usable] = NONE
+        return codes
+
+    def _fix(self, rows: Where) -> ByteArray:
+        """Return what rows are whoever holds them."""
         table = self._view.table
         usable = self._view.usability.states()[rows]
-        traits_ids = table.rows.traits_ids[rows]
-        fits, plain = self._fit_of_traits(traits_ids)
-        alive, undecided = self._selected(rows, usable != UNUSABLE)
+        fits, kinds = self._of_traits(table.rows.traits_ids[rows])
         if self._view.features.device_taints:
             for taint, marked in TaintRules.of(table, self._store).marked():
                 if not is_tolerated(taint, self._signature.tolerations):
                     fits &= ~marked[rows]
-        code: ByteArray = np.where(alive & fits, np.where(plain, COUNTED, BOUND), NONE).astype(np.uint8)
-        code[undecided] = LOOK
-        if not self._signature.admin:
-            code[~((held == FREE) | ((held == SHARED) & self._shareable(traits_ids)))] = NONE
-        code[usable == SUSPECT] = LOOK
-        return code
+        alive, undecided = self._selected(rows, usable != UNUSABLE)
+        fixed: ByteArray = np.where(alive & fits, kinds, np.uint8(NONE))
+        fixed[undecided] = LOOK | (kinds[undecided] & np.uint8(_SHAREABLE))
+        fixed[usable == SUSPECT] = LOOK | _ALWAYS
+        return fixed
 
     def _selected(self, rows: Where, usable: BoolArray) -> tuple[BoolArray, BoolArray]:
         alive = usable.copy()
         undecided = np.zeros(len(alive), np.bool_)
-        for masks in self._masks():
+        for text in self._signature.selectors:
+            masks = self._store.get(self._view.table, text)
             undecided |= alive & masks.open[rows]
             alive &= masks.match[rows]
         return alive, undecided
 
-    def _masks(self) -> Iterator[SelectorMasks]:
-        for text in self._signature.selectors:
-            yield self._store.get(self._view.table, text)
-
-    def _fit_of_traits(self, traits_ids: IntArray) -> tuple[BoolArray, BoolArray]:
-        """Return per row whether its traits allow the request at all, and whether they leave nothing to rules."""
-        fits = np.zeros(len(self._view.table.rows.traits), np.bool_)
-        plain = np.zeros_like(fits)
+    def _of_traits(self, traits_ids: IntArray) -> tuple[BoolArray, ByteArray]:
+        """Return per row whether its traits allow the request at all, and what it is then."""
+        traits = self._view.table.rows.traits
+        fits = np.zeros(len(traits), np.bool_)
+        kinds = np.zeros(len(traits), np.uint8)
         for traits_id in np.unique(traits_ids).tolist():
-            traits = self._view.table.rows.traits[traits_id]
-            fits[traits_id] = self._fits(traits)
-            plain[traits_id] = traits.is_plain and traits.unreadable is None
-        return fits[traits_ids], plain[traits_ids]
+            one = traits[traits_id]
+            fits[traits_id] = self._fits(one)
+            kinds[traits_id] = COUNTED if one.is_plain and one.unreadable is None else BOUND
+            if one.allow_multiple_allocations and self._view.features.consumable_capacity:
+                kinds[traits_id] |= _SHAREABLE
+        return fits[traits_ids], kinds[traits_ids]
 
     def _fits(self, traits: Traits) -> bool:
         features = self._view.features
@@ -159,86 +178,71 @@ class RequestCounts:
         blocking = [taint for taint in traits.taints if taint.effect in ("NoSchedule", "NoExecute")]
         return all(is_tolerated(taint, self._signature.tolerations) for taint in blocking)
 
-    def _shareable(self, traits_ids: IntArray) -> BoolArray:
-        if not self._view.features.consumable_capacity:
-            return np.zeros(len(traits_ids), np.bool_)
-        traits = self._view.table.rows.traits
-        shareable = np.zeros(len(traits), np.bool_)
-        for traits_id in np.unique(traits_ids).tolist():
-            shareable[traits_id] = traits[traits_id].allow_multiple_allocations
-        return shareable[traits_ids]
+    # Keeping up.
 
-    # Sums.
+    def _changed_rows(self, taints: int) -> IntArray | None:
+        """Return the rows that the table changed, None if it is better to start afresh."""
+        table = self._view.table
+        if self._table_position < 0 or taints != self._taint_version:
+            return None
+        changed = table.rows_since(self._table_position)
+        return None if changed is None or 2 * len(changed) > len(table.rows) else changed
 
     def _recount(self) -> None:
         table = self._view.table
-        self._codes = self._code(_ALL, self._view.occupancy.states())
+        self._fixed = self._fix(_ALL)
+        self._codes = self._codes_of(self._fixed, self._view.occupancy.states())
         self._homes = table.rows.homes.copy()
-        size = max(len(table.nodes), 1)
-        self._local, self._shared, self.bounds = {}, {}, 0
-        for code in (COUNTED, LOOK, BOUND):
-            homes = self._homes[self._codes == code]
-            self._local[code] = np.bincount(homes[homes >= 0], minlength=size).astype(np.int64)
-            numbers, counts = np.unique(homes[homes < NOWHERE], return_counts=True)
-            self._shared[code] = {
-                scope_of_home(home): count for home, count in zip(numbers.tolist(), counts.tolist(), strict=True)
-            }
+        self._sums = Sums.of(self._codes, self._homes, max(len(table.nodes), 1))
         self.bounds = int(np.count_nonzero(self._codes == BOUND))
 
-    def _grow(self) -> None:
-        table = self._view.table
-        self._codes = grown(self._codes, len(table.rows))
-        self._homes = grown(self._homes, len(table.rows), NOWHERE)
-        for code, counts in self._local.items():
-            self._local[code] = grown(counts, len(table.nodes))
-
     def _replace(self, rows: IntArray) -> None:
-        self._add(rows, -1)
-        self._codes[rows] = self._code(rows, self._view.occupancy.states()[rows])
-        self._homes[rows] = self._view.table.rows.homes[rows]
-        self._add(rows, 1)
+        table = self._view.table
+        size = len(table.rows)
+        self._fixed, self._codes = grown(self._fixed, size), grown(self._codes, size)
+        self._homes = grown(self._homes, size, NOWHERE)
+        self._sums.grow(len(table.nodes))
+        for row in rows.tolist():
+            self._set(row, NONE)
+        self._fixed[rows] = self._fix(rows)
+        self._homes[rows] = table.rows.homes[rows]
+        codes = self._codes_of(self._fixed[rows], self._view.occupancy.states()[rows])
+        for row, code in zip(rows.tolist(), codes.tolist(), strict=True):
+            self._set(row, code)
 
-    def _add(self, rows: IntArray, sign: int) -> None:
-        for code, home in zip(self._codes[rows].tolist(), self._homes[rows].tolist(), strict=True):
-            if code == NONE:
-                continue
-            if code == BOUND:
-                self.bounds += sign
-            if home >= 0:
-                self._local[code][home] += sign
-            elif home != NOWHERE:
-                shared = self._shared[code]
-                number = scope_of_home(home)
-                shared[number] = shared.get(number, 0) + sign
+    def _set(self, row: int, code: int) -> None:
+        before = int(self._codes[row])
+        if before == code:
+            return
+        self._codes[row] = code
+        self.bounds += (code == BOUND) - (before == BOUND)
+        self._sums.move(int(self._homes[row]), before, code)
 
-    def _total(self, view: View, codes: tuple[int, ...]) -> Longs:
-        size = len(view.table.nodes)
-        total = np.zeros(size, np.int64)
-        for code in codes:
-            local = self._local[code][:size]
-            total[: len(local)] += local
-            for number, count in self._shared[code].items():
-                if count:
-                    total += count * view.table.scopes.mask(number, size)
+    def _total(self, view: View, *, available: bool) -> Longs:
+        total = self._sums.per_node(view.table.scopes, len(view.table.nodes), available)
         for row, code in self._overlaid(view):
-            total += self._nodes_of(view, row, size) * (int(code in codes) - int(self._codes[row] in codes))
+            before = int(self._codes[row])
+            change = int(_counts(code, available)) - int(_counts(before, available))
+            if change:
+                total = total + change * self._nodes_of(view, row)
         return total
 
     def _overlaid(self, view: View) -> Iterator[tuple[int, int]]:
-        """Yield the rows of devices whose holders the view's overlay changes, with their code then."""
-        if self._signature.admin:
-            return
+        """Yield the rows of devices whose holders the view's overlay changes, with what they are then."""
         for device in view.overlay.devices:
             row = view.table.row_of(device)
             if row is not None:
-                held = np.array([usage(view.holders(device))], np.uint8)
-                yield row, int(self._code(np.array([row], np.int32), held)[0])
+                yield row, self._code(int(self._fixed[row]), usage(view.holders(device)))
 
-    def _nodes_of(self, view: View, row: int, size: int) -> Longs:
+    def _nodes_of(self, view: View, row: int) -> Longs:
         home = int(self._homes[row])
-        nodes = np.zeros(size, np.int64)
+        nodes = np.zeros(len(view.table.nodes), np.int64)
         if home >= 0:
             nodes[home] = 1
         elif home != NOWHERE:
-            nodes += view.table.scopes.mask(scope_of_home(home), size)
+            nodes += view.table.scopes.mask(scope_of_home(home), len(nodes))
         return nodes
+
+
+def _counts(code: int, available: bool) -> bool:
+    return code in (COUNTED, BOUND) if available else code == LOOK
