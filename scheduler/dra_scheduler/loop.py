@@ -76,6 +76,11 @@ class ScheduleLoop:
         if self._binding:
             await asyncio.wait(self._binding, timeout=grace)
 
+    @property
+    def binding(self) -> bool:
+        """Whether pods are being bound."""
+        return bool(self._binding)
+
     def idle(self) -> bool:
         """Whether nothing is on its way to the API server."""
         return not self._binding and not self._reporter.waiting

@@ -45,7 +45,7 @@ from dra_scheduler.writes.event_writer import EventWriter
 __all__ = ["PendingPod", "Scheduler"]
 
 _log = logging.getLogger(__name__)
-_BUSY = (Place.ACTIVE, Place.BACKOFF, Place.ERROR_BACKOFF, Place.IN_FLIGHT)
+_BUSY = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
 
 
 class Scheduler:
@@ -121,7 +121,15 @@ class Scheduler:
 
     def idle(self) -> bool:
         """Whether nothing is left to try, and nothing is on its way to the API server."""
-        return self.ready and not self.queue.count(*_BUSY) and (self._loop is None or self._loop.idle())
+        failing = self.queue.count(Place.ERROR_BACKOFF)
+        return self.at_rest() and not failing and (self._loop is None or self._loop.idle())
+
+    def at_rest(self) -> bool:
+        """Whether no pod gets further by itself: none is to be tried, backs off or is being bound.
+
+        Pods that fail by an error count as at rest, though each is tried, and reported, for as long as it lives.
+        """
+        return self.ready and not self.queue.count(*_BUSY) and (self._loop is None or not self._loop.binding)
 
     async def _work(self, api: Api, served: Served) -> None:
         """Start everything, wait for the caches, schedule for ever."""

@@ -45,7 +45,7 @@ def pod_table(pods: Iterable[Object], pending: Mapping[tuple[str, str], PendingP
             node or "-",
             Text(status.get("phase", "Pending"), style="" if node else "red"),
             ", ".join(claim_names(pod)) or "-",
-            "" if waiting is None or node else waiting.reason,
+            "" if waiting is None or node else waiting.explanation or waiting.reason,
         )
     return table
 

@@ -75,7 +75,7 @@ async def _simulate(documents: Sequence[Document], settings: Settings, seed: int
 
 async def _until_quiet(scheduler: Scheduler, cluster: EmbeddedCluster, running: asyncio.Task[None]) -> None:
     """Wait until nothing is left to try and nothing left to do; an error of the scheduler is raised here."""
-    settled = asyncio.create_task(cluster.settle(scheduler.idle, quiet=_QUIET, limit=_LIMIT))
+    settled = asyncio.create_task(cluster.settle(scheduler.at_rest, quiet=_QUIET, limit=_LIMIT))
     await asyncio.wait({settled, running}, return_when=asyncio.FIRST_COMPLETED)
     if running.done():
         settled.cancel()
