@@ -1,6 +1,7 @@
 """CEL over devices: parse, check, evaluate one device or a column of them."""
 
 from dra_cel.columns import Column, ColumnKey, ColumnSource, DeviceColumns, value_key
+from dra_cel.derived import DerivedAttribute, compile_derived
 from dra_cel.device import AttributeValue, DeviceFields, qualify
 from dra_cel.errors import CelError, CompileError, CostLimitExceeded, EvaluationError
 from dra_cel.masks import Masks
@@ -16,6 +17,7 @@ __all__ = [
     "ColumnSource",
     "CompileError",
     "CostLimitExceeded",
+    "DerivedAttribute",
     "DeviceColumns",
     "DeviceFields",
     "EvaluationError",
@@ -26,6 +28,7 @@ __all__ = [
     "Selector",
     "Semver",
     "SemverError",
+    "compile_derived",
     "compile_selector",
     "qualify",
     "value_key",

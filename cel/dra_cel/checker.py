@@ -274,11 +274,11 @@ class _Checker:
 
     # --- constructors
 
-    def _join(self, node: Node, previous: Type | None, current: Type) -> Type:
+    def _join(self, previous: Type | None, current: Type) -> Type:
+        """Return the common type of two elements; mixed literals are refused later, see `literal_types`."""
         if previous is None:
             return current
-        self._expect(node.offset, previous, current)
-        return most_general(previous, current)
+        return most_general(previous, current) if self._unifier.assignable(previous, current) else t.DYN
 
     def _element(self, node: Node, optional: bool) -> Type:
         type_ = self._check(node)
@@ -292,7 +292,7 @@ class _Checker:
         assert isinstance(node, ListExpr)
         element: Type | None = None
         for index, item in enumerate(node.elements):
-            element = self._join(item, element, self._element(item, index in node.optional))
+            element = self._join(element, self._element(item, index in node.optional))
         return t.list_of(element or self._unifier.fresh())
 
     def _map(self, node: Node) -> Type:
@@ -300,8 +300,8 @@ class _Checker:
         key: Type | None = None
         value: Type | None = None
         for entry in node.entries:
-            key = self._join(entry.key, key, self._check(entry.key))
-            value = self._join(entry.value, value, self._element(entry.value, entry.optional))
+            key = self._join(key, self._check(entry.key))
+            value = self._join(value, self._element(entry.value, entry.optional))
         return t.map_of(key or self._unifier.fresh(), value or self._unifier.fresh())
 
     def _message(self, node: Node) -> Type:

@@ -5,31 +5,34 @@ from __future__ import annotations
 from dra_cel.ast import Call, Comprehension, ListExpr, MapExpr, Message, Node, Select
 from dra_cel.checker import Checked
 from dra_cel.errors import CompileError
+from dra_cel.format_check import check_format
 from dra_cel.types import Type
-
-_EXEMPT = frozenset({"format"})
-"""Functions whose arguments may be mixed, at any depth."""
 
 
 def check_literals(checked: Checked) -> None:
-    """Check every list and map that is written in an expression.
+    """Check every list and map that is written in an expression; what is formatted may be mixed.
 
     Raises:
         CompileError: two elements, keys or values of one literal differ in type.
 
     """
-    pending = [checked.root]
+    pending: list[tuple[Node, bool]] = [(checked.root, False)]
     seen: set[Node] = set()
     while pending:
-        node = pending.pop()
-        if node in seen or (isinstance(node, Call) and node.function in _EXEMPT):
+        node, exempt = pending.pop()
+        if node in seen:
             continue
         seen.add(node)
-        if isinstance(node, ListExpr):
+        if isinstance(node, Call) and node.function == "format" and node.target is not None:
+            check_format(checked, node)
+            exempt = True
+        if exempt:
+            pass
+        elif isinstance(node, ListExpr):
             _check_list(checked, node)
         elif isinstance(node, MapExpr):
             _check_map(checked, node)
-        pending.extend(reversed(children(node)))
+        pending.extend([(part, exempt) for part in reversed(children(node))])
 
 
 def children(node: Node) -> list[Node]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dra_cel.checker import check
 from dra_cel.columns import ColumnKey, ColumnSource, RowArray
+from dra_cel.compilation import compile_expression
 from dra_cel.device import DeviceFields
-from dra_cel.environment import Environment, environment
+from dra_cel.environment import environment
 from dra_cel.errors import CompileError, EvaluationError
-from dra_cel.frame import Frame, Step
+from dra_cel.frame import COST_LIMIT, Frame, Step
 from dra_cel.leaf import Budget
-from dra_cel.literal_types import check_literals
 from dra_cel.masks import Masks
-from dra_cel.parser import parse
 from dra_cel.planner import Planner
 from dra_cel.program import Program, build
 from dra_cel.states import ERROR, TRUE, UNKNOWN
@@ -30,16 +28,16 @@ class Selector:
     Attributes:
         text: the expression.
         reads: the columns it may read; None where that is open, for instance with macros over whole maps.
-        estimated_cost: Kubernetes' static worst-case cost.
+        estimated_cost: Kubernetes' static worst-case cost; the API server refuses more than 1,000,000.
 
     """
 
     __slots__ = ("_program", "_slots", "_step", "estimated_cost", "reads", "text")
 
-    def __init__(self, planner: Planner, step: Step, program: Program, estimated_cost: int | None) -> None:
+    def __init__(self, planner: Planner, step: Step, program: Program, estimated_cost: int) -> None:
         self.text: str = planner.checked.text
         self.reads: frozenset[ColumnKey] | None = program.reads
-        self.estimated_cost: int | None = estimated_cost
+        self.estimated_cost: int = estimated_cost
         self._step = step
         self._slots = planner.slots
         self._program = program
@@ -120,16 +118,8 @@ def compile_selector(
 
     """
     declared = environment(new_expression, list_attributes, consumable_capacity)
-    planner, step = compile_expression(text, declared)
+    planner, step, cost = compile_expression(text, declared)
     result = planner.checked.result
     if result not in (BOOL, declared.attribute):
         raise CompileError(f"must evaluate to bool or the unknown type, not {result}", text, 0)
-    return Selector(planner, step, build(planner, split=True), None)
-
-
-def compile_expression(text: str, declared: Environment) -> tuple[Planner, Step]:
-    """Parse, check and plan an expression of any result type."""
-    checked = check(text, parse(text), declared)
-    check_literals(checked)
-    planner = Planner(checked)
-    return planner, planner.plan(checked.root).step
+    return Selector(planner, step, build(planner, split=cost <= COST_LIMIT), cost)

@@ -132,7 +132,7 @@ def time_zone(name: str) -> tzinfo:
     if ":" not in name:
         try:
             return zoneinfo.ZoneInfo(name or "UTC")
-        except (OSError, ValueError) as error:
+        except (KeyError, OSError, ValueError) as error:
             raise EvaluationError(f"unknown time zone {name[:80]}") from error
     match = _OFFSET.fullmatch(name)
     if match is None or int(match.group(2)) > 23 or int(match.group(3)) > 59:

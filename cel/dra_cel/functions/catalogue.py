@@ -6,7 +6,10 @@ from dra_cel.functions import (
     arithmetic,
     clocks,
     conversions,
+    formats,
+    formatting,
     lists,
+    networks,
     operators,
     optionals,
     quantities,
@@ -14,6 +17,7 @@ from dra_cel.functions import (
     semvers,
     sets,
     text,
+    urls,
 )
 
 OVERLOADS = [
@@ -30,6 +34,10 @@ OVERLOADS = [
         quantities,
         semvers,
         optionals,
+        networks,
+        urls,
+        formats,
+        formatting,
     )
     for entry in library.OVERLOADS
 ]

@@ -35,7 +35,8 @@ def _decode(value: bytes) -> str:
         raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from error
 
 
-def _format_duration(value: Duration) -> str:
+def format_duration(value: Duration) -> str:
+    """Return a duration in seconds, as `1.5s`."""
     return f"{numerals.format_plain(value.nanos / SECOND)}s"
 
 
@@ -76,7 +77,7 @@ OVERLOADS = [
     overload("bool_to_string", "string(bool) -> string", lambda value: "true" if value else "false"),
     overload("bytes_to_string", "string(bytes) -> string", _decode, _DECODE),
     overload("double_to_string", "string(double) -> string", numerals.format_general),
-    overload("duration_to_string", "string(duration) -> string", _format_duration),
+    overload("duration_to_string", "string(duration) -> string", format_duration),
     overload("int64_to_string", "string(int) -> string", str),
     overload("timestamp_to_string", "string(timestamp) -> string", format_timestamp),
     overload("uint64_to_string", "string(uint) -> string", lambda value: str(int(value))),
