@@ -33,23 +33,35 @@ class Fields:
     open_: bool = False
 
 
-def check_types(value: Any, schema: Schema, path: str = "") -> Iterator[DecodeError]:
-    """Yield an error for every field of the wrong type and, in closed objects, for every unknown one."""
+def check_types(value: Any, schema: Schema, path: str = "", *, unknown_fields: bool = True) -> Iterator[DecodeError]:
+    """Yield an error for every field of the wrong type and, in closed objects, for every unknown one.
+
+    `unknown_fields` false: unknown fields are passed over, as an API server does unless it is asked to be strict.
+    """
+    for error, is_unknown in _check(value, schema, path):
+        if unknown_fields or not is_unknown:
+            yield error
+
+
+_Found = Iterator[tuple[DecodeError, bool]]
+
+
+def _check(value: Any, schema: Schema, path: str) -> _Found:
     if value is None or schema == "any":
         return
     if isinstance(schema, str):
         try:
             _SCALARS[schema](path, value)
         except DecodeError as error:
-            yield error
+            yield error, False
     elif isinstance(schema, list):
         if not isinstance(value, list):
-            yield wrong_type(path, "a list", value)
+            yield wrong_type(path, "a list", value), False
             return
         for i, item in enumerate(value):
             yield from _check_inner(item, schema[0], f"{path}[{i}]")
     elif not isinstance(value, dict):
-        yield wrong_type(path, "an object", value)
+        yield wrong_type(path, "an object", value), False
     elif isinstance(schema, Map):
         for key, item in value.items():
             yield from _check_inner(item, schema.values, f"{path}[{key}]")
@@ -57,23 +69,23 @@ def check_types(value: Any, schema: Schema, path: str = "") -> Iterator[DecodeEr
         yield from _check_fields(value, schema, path)
 
 
-def _check_inner(value: Any, schema: Schema, path: str) -> Iterator[DecodeError]:
+def _check_inner(value: Any, schema: Schema, path: str) -> _Found:
     """Check an item of a list or a value of a map: it cannot be left out, so it cannot be null either."""
     if value is None and schema != "any":
-        yield DecodeError(path, "must not be null", "leave it out")
+        yield DecodeError(path, "must not be null", "leave it out"), False
     else:
-        yield from check_types(value, schema, path)
+        yield from _check(value, schema, path)
 
 
-def _check_fields(value: dict[str, Any], schema: Fields, path: str) -> Iterator[DecodeError]:
+def _check_fields(value: dict[str, Any], schema: Fields, path: str) -> _Found:
     for key, item in value.items():
         where = f"{path}.{key}" if path else key
         expected = schema.fields.get(key)
         if expected is not None:
-            yield from check_types(item, expected, where)
+            yield from _check(item, expected, where)
         elif not schema.open_:
             close = get_close_matches(key, schema.fields, 1)
-            yield DecodeError(where, "unknown field", f"did you mean {close[0]}?" if close else "")
+            yield DecodeError(where, "unknown field", f"did you mean {close[0]}?" if close else ""), True
 
 
 def _string(path: str, value: Any) -> None:

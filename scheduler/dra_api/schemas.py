@@ -49,7 +49,18 @@ _TOLERATIONS: Schema = [
 ]
 _TAINT = Fields({"key": "string", "value": "string", "effect": "string", "timeAdded": "string"})
 _OPAQUE = Fields({"driver": "string", "parameters": "any"})
-_CONDITIONS: Schema = [Fields(open_=True)]
+_CONDITIONS: Schema = [
+    Fields(
+        {
+            "type": "string",
+            "status": "string",
+            "reason": "string",
+            "message": "string",
+            "lastTransitionTime": "string",
+            "observedGeneration": "integer",
+        }
+    )
+]
 
 _EXACT: dict[str, Schema] = {
     "deviceClassName": "string",
@@ -148,6 +159,12 @@ _POLICY = Fields(
         "validRange": Fields({"min": "quantity", "max": "quantity", "step": "quantity"}),
     }
 )
+_NODE_RESOURCE = Fields(
+    {
+        "mapping": Fields({"capacityKey": "string", "capacityMultiplier": "quantity", "deviceMultiplier": "quantity"}),
+        "overhead": Fields({"perPod": "quantity", "perContainer": "quantity"}),
+    }
+)
 _COUNTERS = Map(Fields({"value": "quantity"}))
 _SCOPE: dict[str, Schema] = {"nodeName": "string", "nodeSelector": _NODE_SELECTOR, "allNodes": "boolean"}
 _DEVICE = Fields(
@@ -162,7 +179,7 @@ _DEVICE = Fields(
         "bindingConditions": _STRINGS,
         "bindingFailureConditions": _STRINGS,
         "allowMultipleAllocations": "boolean",
-        "nodeAllocatableResources": "any",
+        "nodeAllocatableResources": Map(_NODE_RESOURCE),
         "nodeAllocatableResourceMappings": "any",
         UNKNOWN_DEVICE: "string",
     }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dra_api.manifests import MAX_FILE, MAX_OBJECT, Manifests, read_paths, read_text
+from dra_api.manifests import MAX_FILE, MAX_OBJECT, Manifests, read_text
 
 
 def read(text: str) -> Manifests:
@@ -382,63 +381,6 @@ def test_files_and_objects_have_limits() -> None:
     assert "API servers take at most 3145728" in only_problem(text)
 
 
-def test_paths_are_files_directories_and_the_standard_input(tmp_path: Path) -> None:
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "b.yml").write_text(CLAIM.replace("gpu", "b"))
-    (tmp_path / "a.yaml").write_text(CLAIM)
-    (tmp_path / "notes.txt").write_text("no: manifest")
-    result = read_paths([tmp_path, "-"], stdin=CLAIM.replace("gpu", "c").encode(), namespace="ns")
-    assert [str(document.key) for document in result.documents] == [
-        "ResourceClaim ns/gpu",
-        "ResourceClaim ns/b",
-        "ResourceClaim ns/c",
-    ]
-    missing = read_paths([tmp_path / "nothing.yaml"]).problems
-    assert str(missing[0]).endswith("nothing.yaml: cannot be read: No such file or directory")
-
-
-def test_an_object_that_is_there_twice_is_a_problem(tmp_path: Path) -> None:
-    (tmp_path / "a.yaml").write_text(f"{CLAIM}---\n{CLAIM}")
-    result = read_paths([tmp_path])
-    assert len(result.documents) == 1
-    assert str(result.problems[0]) == (
-        f"{tmp_path}/a.yaml:12: ResourceClaim default/gpu: is already defined at {tmp_path}/a.yaml:1; "
-        f"keep one of the two"
-    )
-
-
 @given(st.text(max_size=200) | st.text(alphabet='{}[]:,-–"\n a*&!|>#%1', max_size=60))
 def test_any_text_is_read_without_an_exception(text: str) -> None:
     read_text(text.encode("utf-8", "surrogatepass"), "f")
-
-
-@given(
-    st.recursive(
-        st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.text(),
-        lambda x: st.lists(x) | st.dictionaries(st.text(), x),
-    )
-)
-def test_json_means_the_same_as_in_the_standard_library(value: object) -> None:
-    from dra_api.manifests.json_lines import parse_json
-
-    (parsed,) = parse_json(json.dumps(value, indent=1))
-    assert parsed.value == value
-    assert type(parsed.value) is type(value)
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("yes", True), ("No", False), ("y", True), ("on", True), ("~", None), ("", None), ("null", None),
-        ("12", 12), ("-5", -5), ("+5", 5), ("017", 15), ("0o17", 15), ("0x1F", 31), ("0b11", 3),
-        ("1_000", 1000), ("08", 8),
-        ("1.5", 1.5), ("1e3", 1000), ("1.0", 1), (".5", 0.5), ("1.", 1), ("12:30", "12:30"),
-        ("2026-01-01", "2026-01-01"),
-        ("1.2.3", "1.2.3"), ("8Gi", "8Gi"), ("-", "-"), ("0x", "0x"), ("9" * 70, "9" * 70), ("1e999", "1e999"),
-    ],
-)  # fmt: skip
-def test_unquoted_scalars_mean_what_kubectl_takes_them_for(text: str, value: object) -> None:
-    from dra_api.manifests.yaml_lines import plain_scalar
-
-    assert plain_scalar(text) == value
-    assert type(plain_scalar(text)) is type(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dra_api.validation.errors import invalid, required
+from dra_api.validation.errors import invalid, required, too_many
 from dra_api.validation.formats import fully_qualified_name
 from dra_api.validation.lists import Errors, Raw, unique_items
 from dra_api.validation.rules import Rules
@@ -40,9 +40,10 @@ class DerivedAttributes:
                 yield required(f"{at}.expression")
 
         values = request.get("derivedAttributes") or ()
-        return unique_items(
-            f"{path}.derivedAttributes", values, MAX_DERIVED, attribute, lambda value: value.get("name") or ""
-        )
+        where = f"{path}.derivedAttributes"
+        if len(values) > MAX_DERIVED:
+            yield too_many(where, len(values), MAX_DERIVED)
+        yield from unique_items(where, values, None, attribute, lambda value: value.get("name") or "")
 
     def _is_used(self, attribute: str, reference: str) -> bool:
         targets = ("", reference, reference.split("/", 1)[0])

@@ -11,7 +11,7 @@ from dra_api.validation.conditions import condition_names
 from dra_api.validation.counters import consumption
 from dra_api.validation.errors import invalid, required, too_long
 from dra_api.validation.formats import device_name, names, qualified_name
-from dra_api.validation.lists import Errors, Raw, items, unique_items
+from dra_api.validation.lists import Errors, Raw, items, one_of, unique_items
 from dra_api.validation.node_resources import node_resources
 from dra_api.validation.node_selectors import node_selector
 from dra_api.validation.rules import Rules
@@ -28,6 +28,7 @@ MAX_VALUE = 64
 
 MAX_TAINTS = 16
 MAX_CONSUMPTIONS = 2
+ATTRIBUTE_TYPES = ("int", "bool", "string", "version", "ints", "bools", "strings", "versions")
 _LISTS = ("bools", "ints", "strings", "versions")
 _SCALARS = ("bool", "int", "string", "version")
 _SCOPE = ("nodeName", "nodeSelector", "allNodes")
@@ -72,23 +73,19 @@ def _counter_set(value: Raw) -> str:
 
 
 def _attribute(path: str, attribute: Raw) -> Errors:
-    chosen = 0
     for name in _SCALARS:
         content = attribute.get(name)
         if content is not None:
-            chosen += 1
             yield from _text(f"{path}.{name}", name, content)
     for name in _LISTS:
         values = attribute.get(name)
         if values is None:
             continue
-        chosen += 1
         if not values:
             yield invalid(f"{path}.{name}", values, "must not be empty if specified")
         for i, content in enumerate(values):
             yield from _text(f"{path}.{name}[{i}]", name.removesuffix("s"), content)
-    if chosen != 1:
-        yield invalid(path, attribute if chosen else "", "exactly one value must be specified")
+    yield from one_of(path, attribute, ATTRIBUTE_TYPES)
 
 
 def _text(path: str, kind: str, value: Any) -> Errors:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
-from dra_api.validation.errors import FieldError, duplicate, too_many
+from dra_api.validation.errors import FieldError, duplicate, invalid, too_many
 
 Raw = dict[str, Any]
 Errors = Iterator[FieldError]
@@ -40,3 +40,13 @@ def duplicates(path: str, values: Sequence[Any], key: Callable[[Any], Hashable] 
         if (found := key(value)) in seen:
             yield duplicate(f"{path}[{i}]", found)
         seen.add(found)
+
+
+def one_of(path: str, value: Raw, members: Sequence[str]) -> Errors:
+    """Check that exactly one member of a union is set; an empty list does not count as set."""
+    chosen = [name for name in members if value.get(name) not in (None, [])]
+    known = ", ".join(f"`{name}`" for name in members)
+    if not chosen:
+        yield invalid(path, "", f"must specify one of: {known}")
+    elif len(chosen) > 1:
+        yield invalid(path, f"{{{', '.join(chosen)}}}", f"must specify exactly one of: {known}")

@@ -16,6 +16,7 @@ NameCheck = Callable[[str], list[str]]
 
 _IMMUTABLE = ("name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 _TEMPLATE_FIELDS = ("labels", "annotations", "creationTimestamp")
+_STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion")
 _EXCLUSIVE = {"orphan", "foregroundDeletion"}
 
 
@@ -77,6 +78,10 @@ def _common(value: Raw) -> Errors:
     yield from _labels("metadata.labels", value.get("labels") or {})
     yield from _annotations("metadata.annotations", value.get("annotations") or {})
     yield from _owners("metadata.ownerReferences", value.get("ownerReferences") or [])
+    for i, finalizer in enumerate(value.get("finalizers") or ()):
+        if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            text = "name is neither a standard finalizer name nor is it fully qualified"
+            yield invalid(f"metadata.finalizers[{i}]", finalizer, text)
 
 
 def _labels(path: str, labels: dict[str, str]) -> Errors:
@@ -93,7 +98,8 @@ def _annotations(path: str, annotations: dict[str, str]) -> Errors:
         yield too_long(path, MAX_ANNOTATIONS)
 
 
-def _owners(path: str, owners: list[Raw]) -> Errors:
+def _owners(path: str, references: list[Raw]) -> Errors:
+    owners = [owner for i, owner in enumerate(references) if owner not in references[:i]]  # servers drop equal ones
     controller = ""
     for i, owner in enumerate(owners):
         where = f"{path}[{i}]"

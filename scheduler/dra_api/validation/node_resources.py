@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dra_api.decode.values import check_quantity
 from dra_api.validation.errors import invalid, not_found, required
-from dra_api.validation.lists import Errors, Raw
+from dra_api.validation.lists import Errors, Raw, one_of
 
 
 def node_resources(path: str, device: Raw) -> Errors:
@@ -23,6 +23,7 @@ def node_resources(path: str, device: Raw) -> Errors:
 
 
 def _mapping(path: str, mapping: Raw, capacities: Raw) -> Errors:
+    yield from one_of(path, mapping, ("capacityKey", "deviceMultiplier"))
     key, multiplier = mapping.get("capacityKey"), mapping.get("capacityMultiplier")
     if key is not None:
         if not key:

@@ -73,7 +73,7 @@ def validate_status_update(new: Raw, old: Raw) -> list[FieldError]:
 
 def _wrong_types(obj: Raw) -> list[FieldError]:
     """Wrong types never come this far in a server; here they are errors too, so that the rules can rely on types."""
-    found = check_types(obj, SCHEMAS[obj["kind"]])
+    found = check_types(obj, SCHEMAS[obj["kind"]], unknown_fields=False)
     return [FieldError("FieldValueTypeInvalid", error.field, None, error.problem) for error in found]
 
 

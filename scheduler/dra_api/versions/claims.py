@@ -84,7 +84,8 @@ def _flat(request: dict[str, Any], version: str) -> dict[str, Any]:
     main = {name: value for name, value in exactly.items() if is_set(name, value, version)}
     if request.get("exactly") is not None and not main:
         raise DecodeError("exactly", f"is empty, which {version} cannot say", "set at least deviceClassName")
-    return {**rest, **main}
+    # These versions always write deviceClassName, also where the request has alternatives instead.
+    return {**rest, **main} if main else {**rest, "deviceClassName": ""}
 
 
 def _checked(request: dict[str, Any], version: str) -> dict[str, Any]:
