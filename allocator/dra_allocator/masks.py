@@ -7,6 +7,7 @@ import numpy as np
 from dra_allocator.arrays import BoolArray, IntArray, grown
 from dra_allocator.lru import ByteLru
 from dra_allocator.table import Table
+from dra_cel.derived import DerivedAttribute, compile_derived
 from dra_cel.errors import CelError, CompileError
 from dra_cel.masks import Masks
 from dra_cel.selector import Selector, compile_selector
@@ -80,11 +81,12 @@ class SelectorMasks:
 
 
 class MaskStore:
-    """Masks by selector text, bounded by bytes, and compiled selectors, bounded by number."""
+    """Masks by selector text, bounded by bytes, and compiled expressions, bounded by number."""
 
     def __init__(self, max_bytes: int) -> None:
         self._masks: ByteLru[SelectorMasks] = ByteLru(max_bytes)
         self._compiled: ByteLru[Selector | CompileError] = ByteLru(_COMPILED)
+        self._derived: ByteLru[DerivedAttribute | CompileError] = ByteLru(_COMPILED)
 
     def get(self, table: Table, text: str) -> SelectorMasks:
         """Return the masks of a selector text, up to date."""
@@ -107,4 +109,15 @@ class MaskStore:
             except CompileError as error:
                 found = error
             self._compiled.put(text, found, 1)
+        return found
+
+    def derived(self, text: str) -> DerivedAttribute | CompileError:
+        """Return the compiled expression of a derived attribute, or why there is none."""
+        found = self._derived.get(text)
+        if found is None:
+            try:
+                found = compile_derived(text)
+            except CompileError as error:
+                found = error
+            self._derived.put(text, found, 1)
         return found

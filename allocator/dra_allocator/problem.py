@@ -14,6 +14,7 @@ import numpy as np
 from dra_allocator.arrays import BoolArray, ByteArray
 from dra_allocator.candidates import NO, OPEN, YES, Candidates
 from dra_allocator.capacity import CapacityError, consumption, fits
+from dra_allocator.claim import DerivedAttribute
 from dra_allocator.device import DeviceCapacity, DeviceID, DeviceTaint
 from dra_allocator.errors import AttemptFailedError, StaleRowsError
 from dra_allocator.ledger import Holder
@@ -27,6 +28,7 @@ from dra_allocator.requests import ClaimSelector, ResolvedClaim, ResolvedRequest
 from dra_allocator.taint_rules import TaintRules
 from dra_allocator.traits import Traits
 from dra_allocator.view import View
+from dra_cel.device import AttributeValue
 from dra_cel.errors import CelError, CompileError
 from dra_cel.quantity import Quantity
 
@@ -108,6 +110,25 @@ class NodeProblem:
             known = {one.published or name: one for name, one in device.capacity.items()}
             self._capacities[position] = known
         return known
+
+    def derive(self, request: ResolvedRequest, attribute: DerivedAttribute, position: int) -> AttributeValue:
+        """Return the value of a derived attribute on a device.
+
+        Raises:
+            AttemptFailedError: the expression does not compile, or fails on the device.
+
+        """
+        self.check_current()
+        compiled = self._masks.derived(attribute.expression)
+        if isinstance(compiled, CompileError):
+            cause = f"compile derived attribute {attribute.name} failed: {compiled}"
+            raise request.failure("derived-attribute", cause) from compiled
+        try:
+            return compiled.value(self.view.table.rows.columns.fields(self._rows[position]))
+        except CelError as error:
+            device = self.device(position)
+            cause = f"evaluate derived attribute {attribute.name} on device {device} failed: {error}"
+            raise request.failure("derived-attribute", cause, node=True) from error
 
     def consumption(self, request: ResolvedRequest, position: int) -> dict[str, Quantity] | None:
         """Return what a request consumes of a device's capacities, None if the device cannot serve it at all.

@@ -156,8 +156,6 @@ class _Resolver:
         if spec.derived_attributes and not features.derived_attributes:
             cause = "has derived attributes, but the DRADerivedAttributes feature is disabled"
             raise self._error(spec, "feature-disabled", cause)
-        if spec.derived_attributes:
-            raise self._error(spec, "unsupported", "derived attributes are not supported")
         if spec.unsupported is not None:
             raise self._error(spec, "unsupported", spec.unsupported)
         if spec.admin_access and not features.admin_access:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dra_allocator.candidates import Candidates
 from dra_allocator.claim import Constraint
 from dra_allocator.problem import NodeProblem
-from dra_allocator.requests import ResolvedClaim
-from dra_allocator.rules.attributes import attribute_values
+from dra_allocator.requests import ResolvedClaim, covers
+from dra_allocator.rules.attributes import ConstrainedAttribute
 from dra_allocator.rules.counters import Counters
 from dra_allocator.rules.distinct import DistinctAttribute
 from dra_allocator.rules.fitness import Fitness
@@ -42,15 +42,15 @@ class Account:
             self.rules.append(Counters(problem))
         for number, claim in enumerate(claims):
             for constraint in claim.constraints:
-                self.rules.append(_constraint(problem, number, constraint))
+                self.rules.append(_constraint(problem, number, claim, constraint))
 
     def share(self, request: Candidates, position: int) -> Mapping[str, Quantity] | None:
         """Return what a pick consumes of a shared device, or None if the device is not shared."""
         return None if self._shares is None else self._shares.share(request, position)
 
 
-def _constraint(problem: NodeProblem, number: int, constraint: Constraint) -> Rule:
-    values = attribute_values(problem, constraint.attribute)
-    lists = problem.view.features.list_type_attributes
+def _constraint(problem: NodeProblem, number: int, claim: ResolvedClaim, constraint: Constraint) -> Rule:
+    covered = [one for alternatives in claim.requests for one in alternatives if covers(constraint.requests, one)]
+    attribute = ConstrainedAttribute(problem, constraint.attribute, covered)
     kind = MatchAttribute if constraint.kind == "match" else DistinctAttribute
-    return kind(number, constraint, lambda request, position: values[position], lists, derived=False)
+    return kind(number, constraint, attribute, problem.view.features.list_type_attributes)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
+from dra_allocator.candidates import Candidates
 from dra_allocator.problem import NodeProblem
+from dra_allocator.requests import ResolvedRequest
 from dra_cel.columns import ColumnKey, value_key
 
 
@@ -31,6 +33,44 @@ def _element(value: object) -> Hashable:
     key = value_key(value)
     assert isinstance(key, Hashable)
     return key
+
+
+class ConstrainedAttribute:
+    """The values of one constrained attribute on a node's devices.
+
+    A request may derive the attribute (DRADerivedAttributes, Kubernetes 1.37): for its devices that value stands in
+    for the published one. It is evaluated when it is needed, once per device and expression.
+    """
+
+    def __init__(self, problem: NodeProblem, attribute: str, requests: Iterable[ResolvedRequest]) -> None:
+        self._problem = problem
+        self._published = attribute_values(problem, attribute)
+        self._derived = {
+            id(request): derived
+            for request in requests
+            for derived in request.spec.derived_attributes
+            if derived.name == attribute
+        }
+        self._values: dict[tuple[str, int], Value] = {}
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether some request derives it, so that a device has no value of its own."""
+        return bool(self._derived)
+
+    def published(self, position: int) -> Value | None:
+        """Return the value that the device was published with."""
+        return self._published[position]
+
+    def of(self, candidates: Candidates, position: int) -> Value | None:
+        """Return the value as a request sees it; raises AttemptFailedError if deriving it fails."""
+        derived = self._derived.get(id(candidates.request))
+        if derived is None:
+            return self._published[position]
+        key = derived.expression, position
+        if key not in self._values:
+            self._values[key] = Value.of(self._problem.derive(candidates.request, derived, position))
+        return self._values[key]
 
 
 def attribute_values(problem: NodeProblem, attribute: str) -> list[Value | None]:

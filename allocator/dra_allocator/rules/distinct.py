@@ -7,8 +7,7 @@ from collections.abc import Hashable, Sequence
 from dra_allocator.candidates import Candidates
 from dra_allocator.claim import Constraint
 from dra_allocator.requests import covers
-from dra_allocator.rules.attributes import Value
-from dra_allocator.rules.match import ValueOf
+from dra_allocator.rules.attributes import ConstrainedAttribute, Value
 
 
 class DistinctAttribute:
@@ -17,19 +16,18 @@ class DistinctAttribute:
     With list attributes the values are disjoint sets. Without, scalars differ, and a list passes as the first only.
     """
 
-    def __init__(self, claim: int, constraint: Constraint, value_of: ValueOf, lists: bool, derived: bool) -> None:
+    def __init__(self, claim: int, constraint: Constraint, attribute: ConstrainedAttribute, lists: bool) -> None:
         self._claim = claim
         self._requests = constraint.requests
-        self._value_of = value_of
+        self._attribute = attribute
         self._lists = lists
-        self._derived = derived
         self._values: list[Value] = []
 
     def take(self, request: Candidates, position: int) -> bool:
         """See `Rule`."""
         if not self._covers(request):
             return True
-        value = self._value_of(request, position)
+        value = self._attribute.of(request, position)
         if value is None or not self._is_new(value):
             return False
         self._values.append(value)
@@ -42,7 +40,7 @@ class DistinctAttribute:
 
     def key(self, position: int) -> Hashable:
         """See `Rule`. Derived attributes differ by request, so there each device stands for itself."""
-        return position if self._derived else self._value_of(None, position)
+        return position if self._attribute.is_derived else self._attribute.published(position)
 
     def state(self) -> Hashable:
         """See `Rule`."""
@@ -50,12 +48,12 @@ class DistinctAttribute:
 
     def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
         """Keep the devices with a new value; there have to be as many values as devices are wanted."""
-        if self._derived or not self._covers(request):
+        if self._attribute.is_derived or not self._covers(request):
             return positions
         kept = []
         elements: set[Hashable] = set()
         for position in positions:
-            value = self._value_of(None, position)
+            value = self._attribute.published(position)
             if value is not None and self._is_new(value):
                 kept.append(position)
                 elements |= value.elements

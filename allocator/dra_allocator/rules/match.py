@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 
 from dra_allocator.candidates import Candidates
 from dra_allocator.claim import Constraint
 from dra_allocator.requests import covers
-from dra_allocator.rules.attributes import Value
-
-ValueOf = Callable[[Candidates | None, int], Value | None]
-"""The value of the constrained attribute at a position, as the request sees it; no request: as published."""
+from dra_allocator.rules.attributes import ConstrainedAttribute, Value
 
 
 class MatchAttribute:
@@ -21,19 +18,18 @@ class MatchAttribute:
     scalar, and a list passes for the first device only.
     """
 
-    def __init__(self, claim: int, constraint: Constraint, value_of: ValueOf, lists: bool, derived: bool) -> None:
+    def __init__(self, claim: int, constraint: Constraint, attribute: ConstrainedAttribute, lists: bool) -> None:
         self._claim = claim
         self._requests = constraint.requests
-        self._value_of = value_of
+        self._attribute = attribute
         self._lists = lists
-        self._derived = derived
         self._common: list[Value] = []
 
     def take(self, request: Candidates, position: int) -> bool:
         """See `Rule`."""
         if not self._covers(request):
             return True
-        common = self._narrowed(self._value_of(request, position))
+        common = self._narrowed(self._attribute.of(request, position))
         if common is None:
             return False
         self._common.append(common)
@@ -46,7 +42,7 @@ class MatchAttribute:
 
     def key(self, position: int) -> Hashable:
         """See `Rule`. Derived attributes differ by request, so there each device stands for itself."""
-        return position if self._derived else self._static(position)
+        return position if self._attribute.is_derived else self._attribute.published(position)
 
     def state(self) -> Hashable:
         """See `Rule`."""
@@ -54,9 +50,9 @@ class MatchAttribute:
 
     def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
         """Keep the devices that share a value with enough others."""
-        if self._derived or not self._covers(request):
+        if self._attribute.is_derived or not self._covers(request):
             return positions
-        fitting = {position: self._narrowed(self._static(position)) for position in positions}
+        fitting = {position: self._narrowed(self._attribute.published(position)) for position in positions}
         sizes = Counter(element for value in fitting.values() if value for element in value.elements)
         return [
             position
@@ -66,9 +62,6 @@ class MatchAttribute:
 
     def _covers(self, request: Candidates) -> bool:
         return request.claim == self._claim and covers(self._requests, request.request)
-
-    def _static(self, position: int) -> Value | None:
-        return self._value_of(None, position)
 
     def _narrowed(self, value: Value | None) -> Value | None:
         """Return what the devices would have in common with one of this value more; None if nothing."""
