@@ -121,7 +121,13 @@ class HttpTransport:
         with self._pool_for(secret) as session:
             answer = await self._request(session, request, secret, limits)
             async with answer:
-                yield answer
+                try:
+                    yield answer
+                finally:
+                    # A watch that is left is of no use any more; closing it politely would take a farewell of TLS that
+                    # some servers answer late, and nobody would be there to hear it.
+                    if answer.connection is not None and answer.connection.transport is not None:
+                        answer.connection.transport.abort()
 
     async def _exchange(self, request: Request, secret: Secret) -> Response:
         limits = self._read_limits if request.method == "GET" else self._write_limits
