@@ -182,7 +182,7 @@ class Binder:
             if readiness(claim.raw) is Readiness.WAITING and now >= since + limit:
                 raise DevicesNotReadyError(f"device binding timeout: claim={claim.namespace}/{claim.name}")
         ends = [(allocated_at(claim.raw) or now) + limit for claim in task.reserved]
-        return (min(ends) - now).total_seconds()
+        return max(0.001, (min(ends) - now).total_seconds())
 
     async def _undo(self, task: _Task, *, deallocate: bool = False) -> None:
         """Take back the reservations, then forget. What cannot be taken back is left to the next attempt."""

@@ -40,6 +40,7 @@ Explain = Callable[[], tuple[ClaimRejection, ...]]
 
 _Heap = list[tuple[float, float, int, str]]
 """What comes first, what decides among equals, the entry's token, the pod's uid."""
+_MOMENT = 0.001
 _WAITING = (Place.UNSCHEDULABLE, Place.GATED)
 
 
@@ -113,7 +114,8 @@ class SchedulingQueue:
             if entry is not None:
                 return entry
             due = self._next_due()
-            timeout = None if due is None else max(0.0, due - self._clock.monotonic())
+            # Never less than a moment: a sleep too short to change a rounded clock would be repeated for ever.
+            timeout = None if due is None else max(_MOMENT, due - self._clock.monotonic())
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), timeout)
 

@@ -1,4 +1,4 @@
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dra_allocator.node import Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
@@ -34,6 +34,7 @@ terms = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(labels, min_size=1, max_size=6), st.lists(terms, max_size=3))
 def test_terms_match_the_same_nodes_as_one_by_one(
     nodes: list[dict[str, str]], selector: list[NodeSelectorTerm]

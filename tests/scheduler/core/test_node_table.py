@@ -1,5 +1,5 @@
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dra_scheduler.cache.node_info import node_info
@@ -78,6 +78,7 @@ steps = st.lists(
 )
 
 
+@settings(deadline=None)
 @given(steps)
 def test_sums_are_always_those_of_the_pods_that_are_there(actions: list[tuple[str, int, int]]) -> None:
     table = NodeTable()

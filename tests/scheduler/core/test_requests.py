@@ -1,7 +1,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dra_cel.quantity import QuantityError
@@ -72,6 +72,7 @@ def test_a_quantity_that_cannot_be_read_is_an_error() -> None:
 cores = st.integers(0, 20)
 
 
+@settings(deadline=None)
 @given(st.lists(cores, min_size=1, max_size=4), st.lists(st.tuples(st.booleans(), cores), max_size=5))
 def test_requests_are_the_highest_demand_of_any_moment_of_the_pods_life(
     containers: list[int], init: list[tuple[bool, int]]
