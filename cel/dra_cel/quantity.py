@@ -71,10 +71,14 @@ class Quantity:
             raise QuantityError(f"quantity {text[:80]!r} must be a number with an optional suffix, as in 80Gi")
         sign, whole, fraction, letters, exponent_text = match.groups()
         base, exponent, form = _interpret_suffix(text, letters, exponent_text)
+        has_digits = bool(whole or fraction)
         whole = whole.lstrip("0") or "0"
         fraction = fraction or ""
         result = _parse_compact(whole, fraction, base, exponent, form)
         if result is None:
+            # Kubernetes reads a lone point as 0 where it fits in 64 bits (`.Ti`), and refuses it beyond (`.Pi`).
+            if not has_digits:
+                raise QuantityError(f"quantity {text[:80]!r} has no digits before its suffix")
             result = _parse_big(whole, fraction, base, exponent, form)
         return Quantity(-result.nanos, result.format, result.scale, result.compact) if sign == "-" else result
 

@@ -67,7 +67,7 @@ def test_as_int64_looks_at_the_way_the_value_is_held() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "abc", "1Q", "1ki", "100MiB", "1 Gi", "1e", "1e+", "--1", "1.2.3", "0x1", "١", "1\n"]
+    "text", ["", "abc", "1Q", "1ki", "100MiB", "1 Gi", "1e", "1e+", "--1", "1.2.3", "0x1", "١", "1\n", ".Pi", "-.Ei"]
 )
 def test_refuses_what_is_no_quantity_and_names_it(text: str) -> None:
     with pytest.raises(QuantityError, match="quantity"):
