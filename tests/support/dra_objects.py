@@ -31,6 +31,8 @@ def claim_spec() -> Obj:
             {"key": "k", "operator": "Equal", "value": "v", "effect": "NoExecute", "tolerationSeconds": 3},
         ],
         "capacity": {"requests": {"m": "1"}},
+        "selectors": [{"cel": {"expression": "device.driver == 'd.example.com'"}}],
+        "derivedAttributes": [{"name": "a.example.com/x", "expression": "device.driver"}],
     }
     alternatives = [
         {
@@ -39,6 +41,7 @@ def claim_spec() -> Obj:
             "allocationMode": "ExactCount",
             "count": 2,
             "tolerations": [{"operator": "Exists"}],
+            "derivedAttributes": [{"name": "a.example.com/y", "expression": "1"}],
         },
         {"name": "s1", "deviceClassName": "gpu", "allocationMode": "All"},
     ]
@@ -195,7 +198,8 @@ def counter_slice() -> Obj:
 def device_class() -> Obj:
     """Return a class."""
     config = [{"opaque": {"driver": "d.example.com", "parameters": {"a": 1}}}]
-    return obj("DeviceClass", {"config": config, "extendedResourceName": "a.example.com/x"})
+    selectors = [{"cel": {"expression": "device.allowMultipleAllocations"}}]
+    return obj("DeviceClass", {"selectors": selectors, "config": config, "extendedResourceName": "a.example.com/x"})
 
 
 def taint_rule() -> Obj:

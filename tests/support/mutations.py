@@ -14,6 +14,12 @@ TEXTS = (
     "d.example.com/t", "/x", "a/", "k8s.io/x", UID,
 )  # fmt: skip
 QUANTITIES = ("0", "1", "10", "-1", "500m", "1Gi", "8Gi", "9223372036854775807", "1n", "11")
+EXPRESSIONS = (
+    "", "true", "1", "device", "device.driver", "device.drivers", "device.attributes['d'].x == 1", "1 +", "'a' == 1",
+    "[1, 2]",
+    "device.attributes.exists(d, device.attributes.exists(e, device.attributes.exists(f, d == e && e == f)))", "1.5",
+    "semver('1.0.0')", "device.capacity['d'].m.compareTo(quantity('1Gi')) > 0", "x" * 10241,
+)  # fmt: skip
 INTEGERS = (0, 1, -1, 5, 33)
 _QUANTITY_FIELDS = frozenset(
     ("value", "default", "min", "max", "step", "capacityMultiplier", "deviceMultiplier", "perPod", "perContainer")
@@ -47,6 +53,9 @@ def _damage(root: Any, path: Path, random: Random) -> None:
     key = path[-1]
     value = holder[key]
     if key in _FIXED:
+        return
+    if key == "expression":
+        holder[key] = random.choice(EXPRESSIONS)
         return
     if key in ("parameters", "data"):
         holder[key] = random.choice(({}, {"a": [1]}, {"x": "y" * 10300}))

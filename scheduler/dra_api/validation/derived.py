@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dra_api.validation.errors import invalid, required, too_many
+from dra_api.validation.errors import forbidden, invalid, required, too_many
 from dra_api.validation.formats import fully_qualified_name
 from dra_api.validation.lists import Errors, Raw, unique_items
 from dra_api.validation.rules import Rules
+from dra_api.validation.selectors import MAX_COST, compiles
+from dra_cel.derived import DerivedAttribute, compile_derived
 
 MAX_DERIVED = 32
 
@@ -17,6 +19,7 @@ class DerivedAttributes:
 
     def __init__(self, constraints: Sequence[Raw], rules: Rules) -> None:
         self._rules = rules
+        self._costs: list[int] = []
         self._used: dict[str, set[str]] = {}
         for constraint in constraints:
             attribute = constraint.get("matchAttribute") or constraint.get("distinctAttribute")
@@ -36,7 +39,10 @@ class DerivedAttributes:
                 if not self._is_used(name, reference):
                     text = "must be referenced by at least one matchAttribute or distinctAttribute constraint"
                     yield invalid(f"{at}.name", name, f"{text} targeting this request")
-            if not value.get("expression"):
+            expression = value.get("expression") or ""
+            if expression:
+                yield from compiles(f"{at}.expression", expression, lambda: self._compiled(expression), self._costs)
+            else:
                 yield required(f"{at}.expression")
 
         values = request.get("derivedAttributes") or ()
@@ -49,6 +55,17 @@ class DerivedAttributes:
         targets = ("", reference, reference.split("/", 1)[0])
         return any(attribute in self._used.get(target, ()) for target in targets)
 
+    def _compiled(self, expression: str) -> DerivedAttribute:
+        features = self._rules.features
+        return compile_derived(
+            expression,
+            new_expression=True,
+            list_attributes=features.list_type_attributes,
+            consumable_capacity=features.consumable_capacity,
+        )
+
     def total_cost(self, path: str) -> Errors:
-        """Check that the expressions of the claim do not cost too much together."""
-        return iter(())
+        """Check that the expressions of the claim do not cost too much together. Comes after all `check`s."""
+        if sum(self._costs) > MAX_COST:
+            text = "too complex, total cost of derived attribute CEL expressions in the claim exceeds cost limit"
+            yield forbidden(path, text)
