@@ -48,14 +48,8 @@ def test_the_old_spelling_gives_the_same_with_warnings() -> None:
 
 
 def test_a_pod_that_does_not_fit_is_shown_with_its_reason(tmp_path: Path) -> None:
-    one = "- name: cat
-        exactly:"
-    many = Path(CATS).read_text().replace(one, one + "
-          count: 9")
-        (EXAMPLES / "cats.yaml")
-        .read_text()
-        .replace("- name: cat\n        exactly:", "- name: cat\n        exactly:\n          count: 9")
-    )
+    one = "- name: cat\n        exactly:"
+    many = Path(CATS).read_text().replace(one, one + "\n          count: 9")
     (tmp_path / "many.yaml").write_text(many)
     ran = run("simulate", "-f", CLUSTER, "-f", str(tmp_path / "many.yaml"))
     assert ran.code == 1
