@@ -64,7 +64,8 @@ class ScheduleLoop:
             await self._slots.acquire()
             entry = await self._queue.pop()
             if self._stopping:
-                return
+                # What is under way is finished; whoever stops us then cancels this task.
+                await asyncio.Event().wait()
             decision = await self._cycle.decide(entry.pod)
             self._follow(entry, decision)
             # Watches, probes and bind tasks get their turn between any two pods.

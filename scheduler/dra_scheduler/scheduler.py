@@ -93,22 +93,20 @@ class Scheduler:
         api = Api(self._transport)
         served = await discover(api)
         _log.info("connected server=%s resource.k8s.io=%s", served.git_version, served.resource_version)
+        self._supervisor.for_ever("scheduling", self._work(api, served))
         stopping = asyncio.create_task(stop.wait(), name="stop")
         failing = asyncio.create_task(self._supervisor.failure(), name="failure")
-        main = asyncio.create_task(self._work(api, served), name="scheduler")
         try:
-            await asyncio.wait({stopping, failing, main}, return_when=asyncio.FIRST_COMPLETED)
-            if not failing.done() and not main.done() and self._loop is not None:
+            await asyncio.wait({stopping, failing}, return_when=asyncio.FIRST_COMPLETED)
+            if not failing.done() and self._loop is not None:
                 await self._loop.stop(self._settings.stop_grace)
         finally:
             self.ready = False
-            for task in (stopping, failing, main):
-                task.cancel()
-            results = await asyncio.gather(stopping, failing, main, return_exceptions=True)
+            stopping.cancel()
+            failing.cancel()
+            await asyncio.gather(stopping, failing, return_exceptions=True)
             await self._supervisor.cancel()
         self._supervisor.raise_failure()
-        if isinstance(results[2], Exception):
-            raise results[2]
 
     @property
     def counts(self) -> Counts:

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import orjson
-from support.fake_clock import START
 
 from dra_api.references import Resource, find_resource
 from dra_api.transport import JSON, MERGE_PATCH, Request, Transport
@@ -16,6 +15,7 @@ from dra_embedded.cluster import EmbeddedCluster
 from dra_embedded.virtual_time import VirtualClock, VirtualTimeLoop
 from dra_scheduler.scheduler import Scheduler
 from dra_scheduler.settings import Settings
+from support.fake_clock import START
 
 Raw = dict[str, Any]
 T = TypeVar("T")
@@ -45,9 +45,9 @@ class Stage:
     async def stop(self) -> None:
         """Stop it in an orderly way; what it raised is raised here."""
         self._stop.set()
-        if self._running is not None:
-            await self._running
-            self._running = None
+        running, self._running = self._running, None
+        if running is not None:
+            await running
 
     async def kill(self) -> None:
         """End it as a crash does: nothing more is written."""

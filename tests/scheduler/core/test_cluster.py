@@ -1,0 +1,88 @@
+"""Observations on their way into the tables."""
+
+import logging
+
+import pytest
+
+from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft
+from support.known import known_cluster, some_nodes
+from support.objects import make_allocation, make_claim, make_class, make_node, make_pod, make_slice, newer
+
+
+class Heard:
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.gone: list[str] = []
+        self.events: list[ClusterEvent] = []
+
+    def pod_seen(self, pod: PodInfo, before: PodInfo | None) -> None:
+        self.seen.append(pod.name)
+
+    def pod_gone(self, pod: PodInfo) -> None:
+        self.gone.append(pod.name)
+
+    def happened(self, event: ClusterEvent) -> None:
+        self.events.append(event)
+
+
+def test_a_node_that_only_sent_a_heartbeat_is_no_event() -> None:
+    cluster = known_cluster(some_nodes(1))
+    cluster.listener = heard = Heard()
+    version = cluster.nodes.version
+    cluster.apply_node(make_node("n0"), newer(make_node("n0"), conditions=[{"type": "Ready"}]))
+    assert (heard.events, cluster.nodes.version) == ([], version)
+    cluster.apply_node(make_node("n0"), make_node("n0", cpu="9"))
+    assert [type(event) for event in heard.events] == [NodeChanged]
+
+
+def test_an_ended_pod_no_longer_counts_and_helps_others() -> None:
+    cluster = known_cluster(some_nodes(1))
+    cluster.listener = heard = Heard()
+    running = make_pod("p", node="n0", requests={"cpu": "1"}, phase="Running")
+    cluster.apply_pod(None, running)
+    cluster.apply_pod(running, newer(running, phase="Succeeded"))
+    assert (heard.seen, heard.gone) == (["p"], ["p"])
+    assert [type(event) for event in heard.events] == [PodLeft]
+    assert cluster.nodes.requested("cpu").sum() == 0
+
+
+def test_a_pod_created_anew_under_the_same_name_replaces_the_old_one() -> None:
+    cluster = known_cluster(some_nodes(1))
+    old = make_pod("p", node="n0", requests={"cpu": "1"})
+    cluster.apply_pod(None, old)
+    new = newer(make_pod("p"))
+    new["metadata"]["uid"] = "uid-again"
+    cluster.apply_pod(None, new)
+    assert cluster.pods.get("uid-p") is None
+    assert cluster.pods.uid_of("default", "p") == "uid-again"
+    assert cluster.nodes.pod_counts.sum() == 0
+
+
+def test_slices_classes_and_claims_are_told_on() -> None:
+    cluster = known_cluster(some_nodes(1))
+    cluster.listener = heard = Heard()
+    cluster.apply_slice(None, make_slice("n0", 1))
+    cluster.apply_class(make_class(), None)
+    assert cluster.classes == set()
+    cluster.apply_claim(None, make_claim("c", allocation=make_allocation("gpu-0", node="n0")))
+    cluster.apply_claim(make_claim("c"), None)
+    assert [type(event) for event in heard.events] == [DevicesChanged, DevicesChanged, ClaimChanged, ClaimChanged]
+    assert not cluster.ledger.devices_of("uid-c")
+
+
+def test_an_object_that_cannot_be_read_is_named_and_what_was_known_of_it_goes(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cluster = known_cluster(some_nodes(1))
+    with caplog.at_level(logging.WARNING):
+        broken = make_node("n0", cpu="many")
+        cluster.apply_node(make_node("n0"), broken)
+        cluster.apply_pod(None, make_pod("p", requests={"cpu": "many"}))
+        bad_slice = make_slice("n0", 1)
+        bad_slice["spec"]["devices"] = "all"
+        cluster.apply_slice(None, bad_slice)
+    assert cluster.nodes.row("n0") is None
+    assert len(cluster.pods) == 0
+    for name in ("Node n0", "Pod default/p", "slice-n0"):
+        assert name in caplog.text

@@ -1,0 +1,83 @@
+"""Which event may help which pod."""
+
+import pytest
+
+from dra_allocator.ledger import Ledger
+from dra_scheduler.cache.claim_store import ClaimChange, ClaimStore
+from dra_scheduler.cache.node_info import node_info
+from dra_scheduler.cache.pod_info import pod_info
+from dra_scheduler.plugins import Plugin
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft
+from dra_scheduler.queue.hints import Hints
+from support.objects import Raw, make_claim, make_node, make_pod
+
+HINTS = Hints(lambda pod: "")
+NODE = make_node("n")
+TAINT = [{"key": "k", "value": "v", "effect": "NoSchedule"}]
+
+
+def helps(plugin: Plugin, event: ClusterEvent, **pod: object) -> bool:
+    return HINTS.helps(pod_info(make_pod("p", **pod)), frozenset({plugin}), event)  # type: ignore[arg-type]
+
+
+def changed(before: Raw | None, after: Raw) -> NodeChanged:
+    return NodeChanged(None if before is None else node_info(before), node_info(after))
+
+
+@pytest.mark.parametrize(
+    ("plugin", "event", "expected"),
+    [
+        ("NodeAffinity", changed(None, NODE), True),
+        ("NodeAffinity", changed(NODE, make_node("n", cpu="9")), False),
+        ("NodeAffinity", changed(NODE, make_node("n", labels={"zone": "a"})), True),
+        ("TaintToleration", changed(None, make_node("n", taints=TAINT)), False),
+        ("TaintToleration", changed(make_node("n", taints=TAINT), NODE), True),
+        ("NodeUnschedulable", changed(make_node("n", unschedulable=True), NODE), True),
+        ("NodeUnschedulable", changed(NODE, make_node("n", labels={"zone": "a"})), False),
+        ("NodeResourcesFit", changed(NODE, make_node("n", cpu="9")), True),
+        ("NodeResourcesFit", changed(NODE, make_node("n", cpu="1")), False),
+        ("NodeResourcesFit", changed(None, make_node("n", cpu="1")), False),
+        ("NodePorts", changed(None, NODE), True),
+        ("DynamicResources", changed(NODE, make_node("n", labels={"zone": "a"})), True),
+        ("DynamicResources", changed(NODE, make_node("n", unschedulable=True)), False),
+        ("VolumeBinding", changed(None, NODE), False),
+        ("DynamicResources", DevicesChanged("class"), True),
+        ("NodeAffinity", DevicesChanged("slice"), False),
+        ("NodeResourcesFit", PodLeft(pod_info(make_pod("q", node="n"))), True),
+        ("DynamicResources", PodLeft(pod_info(make_pod("q", node="n"))), False),
+    ],
+)
+def test_events_help_the_plugins_whose_mind_they_may_change(
+    plugin: Plugin, event: ClusterEvent, expected: bool
+) -> None:
+    assert helps(plugin, event, requests={"cpu": "2"}) is expected
+
+
+def test_a_pod_that_left_helps_another_with_the_same_host_port_only() -> None:
+    def wants(port: int) -> list[Raw]:
+        return [{"name": "main", "ports": [{"hostPort": port}]}]
+
+    left = PodLeft(pod_info(make_pod("q", node="n", containers=wants(80))))
+    assert helps("NodePorts", left, containers=wants(80))
+    assert not helps("NodePorts", left, containers=wants(81))
+
+
+def test_without_a_plugin_to_ask_every_event_helps() -> None:
+    assert HINTS.helps(pod_info(make_pod("p")), frozenset(), changed(None, NODE))
+
+
+def test_a_change_of_the_pods_claim_helps_if_its_status_changed_and_its_claims_can_be_used() -> None:
+    store = ClaimStore(Ledger())
+    change = store.observe(make_claim("c"))
+    assert change is not None
+    claims = [{"name": "c", "resourceClaimName": "c"}]
+    assert helps("DynamicResources", ClaimChanged(change), claims=claims)
+    only_metadata = ClaimChange(change.claim)
+    assert not helps("DynamicResources", ClaimChanged(only_metadata), claims=claims)
+    assert helps("DynamicResources", ClaimChanged(ClaimChange(change.claim, status=True)), claims=claims)
+    assert not helps("DynamicResources", ClaimChanged(ClaimChange(change.claim, status=True)))
+    gone = ClaimChanged(ClaimChange(change.claim, removed=True))
+    assert not helps("DynamicResources", gone, claims=claims)
+    blocked = Hints(lambda pod: "ResourceClaim not created yet")
+    waiting = pod_info(make_pod("p", claims=claims))
+    assert not blocked.helps(waiting, frozenset({"DynamicResources"}), ClaimChanged(change))

@@ -1,0 +1,75 @@
+"""Texts: the condition to the letter, the event's note within its limit."""
+
+import pytest
+
+from dra_allocator.rejection import ClaimRejection, NearestMiss, ReasonCount, RequestRejection
+from dra_scheduler.cycle.decision import Reject
+from dra_scheduler.report.condition import condition_text
+from dra_scheduler.report.explanation import NOTE_LIMIT, explanation, note
+
+
+def reject(**more: object) -> Reject:
+    return Reject("unschedulable", frozenset({"DynamicResources"}), 8, **more)  # type: ignore[arg-type]
+
+
+def test_the_message_is_kube_schedulers() -> None:
+    outcome = reject(
+        counts={"cannot allocate all claims": 8}, preemption={"Preemption is not helpful for scheduling": 8}
+    )
+    text = condition_text(outcome)
+    assert text.reason == "Unschedulable"
+    assert text.message == (
+        "0/8 nodes are available: 8 cannot allocate all claims. preemption: 0/8 nodes are available: "
+        "8 Preemption is not helpful for scheduling."
+    )
+
+
+def test_reasons_are_sorted_as_texts_numbers_included() -> None:
+    outcome = reject(counts={"b": 2, "a": 10, "c": 1})
+    assert condition_text(outcome).message == "0/8 nodes are available: 1 c, 10 a, 2 b."
+
+
+def test_what_was_undone_stands_before_the_preemption() -> None:
+    outcome = reject(
+        counts={"resourceclaim not available on the node": 8},
+        preemption={"Preemption is not helpful for scheduling": 8},
+    )
+    assert condition_text(outcome, "deallocation of ResourceClaim completed").message == (
+        "0/8 nodes are available: 8 resourceclaim not available on the node. deallocation of ResourceClaim completed, "
+        "preemption: 0/8 nodes are available: 8 Preemption is not helpful for scheduling."
+    )
+
+
+def test_an_error_is_said_as_it_is() -> None:
+    text = condition_text(Reject("error", frozenset(), 8, error="broken"))
+    assert (text.reason, text.message) == ("SchedulerError", "broken")
+
+
+MANY = RequestRejection(
+    "gpu",
+    wanted=2,
+    candidates=9,
+    reasons=(ReasonCount("in-use", 6, 3), ReasonCount("claim-selector", 3, 1, "selector 0")),
+    nearest=NearestMiss("n3", wanted=2, available=1),
+)
+
+
+def test_the_explanation_says_per_request_what_was_wrong_and_what_came_nearest() -> None:
+    claim = ClaimRejection("uid", "default/c", (MANY,), {})
+    assert explanation([claim]) == (
+        "claim default/c: request gpu wants 2 of 9 devices (6 in use, 3 selector is false [selector 0]), "
+        "nearest is node n3 with 1"
+    )
+
+
+def test_claims_that_hold_the_devices_are_not_named() -> None:
+    claim = ClaimRejection("uid", "default/c", (MANY,), {"uid-of-a-secret-claim": ()})
+    assert "secret" not in note("0/8 nodes are available.", [claim])
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "語"])
+def test_a_note_is_cut_between_characters(letter: str) -> None:
+    text = note(letter * 2000, [])
+    assert len(text.encode()) <= NOTE_LIMIT
+    assert text.endswith(" ...")
+    assert set(text.removesuffix(" ...")) == {letter}
