@@ -35,6 +35,14 @@ class Secret:
     key: bytes | None = field(default=None, repr=False)
 
 
+def bearer(token: str, source: str) -> str:
+    """The Authorization header for a token. Raises ConnectError naming the source if it cannot stand in a header."""
+    token = token.strip()
+    if not token or not token.isascii() or not token.isprintable() or " " in token:
+        raise ConnectError(f"{source}: {'empty' if not token else 'not one word of printable ASCII'}")
+    return f"Bearer {token}"
+
+
 @dataclass(frozen=True, slots=True)
 class Issued:
     """A secret and until when it is good; None: not known."""
@@ -96,19 +104,15 @@ class TokenFile:
     def _read(self) -> None:
         self._read_at = self._clock.monotonic()
         try:
-            token = self._path.read_text("ascii").strip()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "not ASCII"
+            try:
+                token = self._path.read_text("utf-8", "replace")
+            except OSError as error:
+                raise ConnectError(f"token file {self._path}: {error.strerror}") from None
+            self._secret = Secret(authorization=bearer(token, f"token file {self._path}"))
+        except ConnectError as error:
             if self._secret is None:
-                raise ConnectError(f"token file {self._path}: {reason}") from None
-            log.warning("token file not readable, the old token is used path=%s error=%s", self._path, reason)
-            return
-        if not token or any(character.isspace() for character in token):
-            if self._secret is None:
-                raise ConnectError(f"token file {self._path}: {'empty' if not token else 'more than one line'}")
-            log.warning("token file is empty or malformed, the old token is used path=%s", self._path)
-            return
-        self._secret = Secret(authorization=f"Bearer {token}")
+                raise
+            log.warning("token not read anew, the old one is used error=%s", error)
 
 
 class IssuedCredentials:

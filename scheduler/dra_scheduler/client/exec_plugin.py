@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from dra_scheduler.client.credentials import Issued, Secret
+from dra_scheduler.client.credentials import Issued, Secret, bearer
 from dra_scheduler.client.errors import ConnectError
 
 TIMEOUT = 60.0
@@ -113,7 +113,7 @@ class ExecPlugin:
                 f"exec plugin {self.command}: status needs token, or clientCertificateData with clientKeyData"
             )
         secret = Secret(
-            authorization=f"Bearer {str(token).strip()}" if token is not None else None,
+            authorization=bearer(str(token), f"exec plugin {self.command}: token") if token is not None else None,
             certificate=str(certificate).encode() if certificate is not None else None,
             key=str(key).encode() if key is not None else None,
         )

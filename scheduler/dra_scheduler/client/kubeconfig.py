@@ -19,6 +19,7 @@ from dra_scheduler.client.credentials import (
     IssuedCredentials,
     Secret,
     TokenFile,
+    bearer,
 )
 from dra_scheduler.client.errors import ConnectError
 from dra_scheduler.client.exec_plugin import ExecPlugin
@@ -147,7 +148,10 @@ async def _load(merged: Any, name: str, source: str, clock: Clock) -> Access:
         return Access(endpoint, TokenFile(Path(base, user["tokenFile"]), clock), source)
     if "auth-provider" in user:
         return Access(endpoint, IssuedCredentials(_provider(loader, configuration), clock), source)
-    return Access(endpoint, FixedCredentials(Secret(configuration.api_key.get("BearerToken"))), source)
+    authorization = configuration.api_key.get("BearerToken")
+    if authorization is not None and "token" in user:
+        authorization = bearer(str(user["token"]), "users[].user.token")
+    return Access(endpoint, FixedCredentials(Secret(authorization)), source)
 
 
 def _take_user(merged: Any, chosen: Any) -> tuple[dict[str, Any], str]:

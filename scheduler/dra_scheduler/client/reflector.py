@@ -42,6 +42,8 @@ RESUME_DELAY = 0.05
 RETRY_FIRST = 0.1
 RETRY_CAP = 10.0
 """Seconds of backoff between tries that bring nothing."""
+ASKED_CAP = 60.0
+"""Seconds that a server's Retry-After counts for at most."""
 LONG_ENOUGH = 1.0
 """A watch that lived that many seconds was no failure, even without events."""
 
@@ -109,7 +111,7 @@ class Reflector:
                 self._resource_version = None  # what came is not to be trusted
             self._trouble.report(self.resource, error)
             asked = error.retry_after if isinstance(error, ApiStatusError) else None
-            return max(self._backoff.delay(), asked or 0.0)
+            return max(self._backoff.delay(), min(asked or 0.0, ASKED_CAP))
 
     async def _list(self) -> None:
         present: set[Key] = set()

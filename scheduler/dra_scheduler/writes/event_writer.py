@@ -36,6 +36,8 @@ POD_INTERVAL = 300.0
 WAITING_LIMIT = 10_000
 REMEMBERED = 10_000
 CONCURRENCY = 16
+TERMINATING = "NamespaceTerminating"
+"""The cause of a 403 while a namespace is being deleted."""
 
 log = logging.getLogger(__name__)
 
@@ -142,6 +144,8 @@ class EventWriter:
             return
         except (ApiStatusError, TransportError) as error:
             self.failed += 1
+            if isinstance(error, ApiStatusError) and any(c.reason == TERMINATING for c in error.causes):
+                return  # a namespace that goes away takes no more events, and nobody would read them
             log.warning("event not written pod=%s reason=%s error=%s", event.pod, event.reason, error)
 
     async def _create(self, event: Event, series: _Series) -> None:

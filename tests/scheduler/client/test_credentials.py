@@ -91,7 +91,7 @@ def test_a_token_file_is_read_every_minute_and_a_broken_one_keeps_the_old_token(
         for content, message in (
             (None, "No such file"),
             (b"", "empty"),
-            (b"a\nb", "more than one"),
+            (b"a\nb", "not one word"),
             (b"\xff", "ASCII"),
         ):
             if content is not None:
@@ -108,6 +108,6 @@ def test_a_token_file_is_read_every_minute_and_a_broken_one_keeps_the_old_token(
             file.write_bytes(content)
             await asyncio.sleep(REREAD)
             assert (await credentials.current()).authorization == "Bearer two"
-        assert caplog.text.count("the old token is used") == 2
+        assert caplog.text.count("the old one is used") == 2
 
     run_virtual(main)

@@ -121,6 +121,7 @@ async def test_another_context_and_several_files(tmp_path: Path) -> None:
             "'no-such-plugin' not found; get it",
         ),
         ({"token": TOKEN}, None, {"contexts": 7}, "malformed"),
+        ({"token": f"{TOKEN}\nX-Evil: 1"}, None, {}, r"users\[\].user.token: not one word"),
     ],
 )
 async def test_what_is_wrong_is_named_with_the_file_and_without_secrets(

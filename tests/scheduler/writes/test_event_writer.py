@@ -158,6 +158,18 @@ def test_a_refused_event_is_reported_and_counted_and_others_go_on(caplog: pytest
     run(test)
 
 
+def test_events_of_a_namespace_that_goes_away_are_dropped_without_a_word(caplog: pytest.LogCaptureFixture) -> None:
+    async def test(world: World, writer: EventWriter) -> None:
+        await world.others.create("/api/v1/namespaces", {"metadata": {"name": "gone", "finalizers": ["a.b/c"]}})
+        await world.others.delete("/api/v1/namespaces/gone")
+        fail(writer, pod=PodRef("gone", "pod", POD.uid))
+        await asyncio.sleep(1)
+        assert writer.failed == 1
+        assert caplog.text == ""
+
+    run(test)
+
+
 def test_nothing_is_written_without_the_lease() -> None:
     async def test(world: World, writer: EventWriter) -> None:
         world.may_write = False
