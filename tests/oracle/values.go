@@ -46,7 +46,9 @@ func readQuantity(line []byte) (answer, error) {
 	_, result.IsInt64 = quantity.AsInt64()
 	copied := quantity.DeepCopy()
 	result.Decimal = copied.AsDec().String()
-	result.Canonical = quantity.String()
+	// String() would repeat the text where it was simple to read.
+	number, suffix := quantity.CanonicalizeBytes(make([]byte, 0, 64))
+	result.Canonical = string(number) + string(suffix)
 	if q.Other == nil {
 		return result, nil
 	}

@@ -20,6 +20,8 @@ class Bug(IntEnum):
     """With fractional ranges on, integer ranges are computed in thousandths too, and overflow."""
     EXPONENTIAL = 10
     """Out of time among devices that are alike. Not switched on in the model: it is seen by the deadline."""
+    FORGOTTEN_SHARE = 15
+    """A device that shares without capacity hold, and that is not shareable any more, is given away as a whole."""
 
 
 MODELLED = tuple(bug for bug in Bug if bug is not Bug.EXPONENTIAL)

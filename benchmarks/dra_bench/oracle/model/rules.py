@@ -28,8 +28,8 @@ class Rules:
         self._bugs = bugs
         self._whole = {_key(entry) for entry in cluster["allocatedDevices"]}
         self._consumed = {_key(entry): entry["consumedCapacity"] for entry in cluster["aggregatedCapacity"]}
-        shared = {_key(entry) for entry in cluster["allocatedSharedDeviceIDs"]} | {*self._consumed}
-        self._counters = CounterRules(self._whole | shared, shared, groups=self._on["CompatibilityGroups"])
+        self._shares = {_key(entry) for entry in cluster["allocatedSharedDeviceIDs"]} | {*self._consumed}
+        self._counters = CounterRules(self._whole | self._shares, self._shares, groups=self._on["CompatibilityGroups"])
         self._milli = Milli(self._on["FractionalCapacityRange"], integers_too=Bug.INTEGER_RANGE in bugs)
 
     def selectable(self, one: Alternative, candidate: Candidate) -> bool:
@@ -93,7 +93,12 @@ class Rules:
         same = [p for p in picks if p.candidate.key == candidate.key and p.taken is None]
         if any(p.alternative.claim == one.claim for p in same):
             return True
-        return not one.admin and (candidate.key in self._whole or bool(self._counting(same)))
+        return not one.admin and (self._held(candidate) or bool(self._counting(same)))
+
+    def _held(self, candidate: Candidate) -> bool:
+        """Whether claims that are allocated exclude another one: a device that is not shared (any more) has one."""
+        forgotten = Bug.FORGOTTEN_SHARE in self._bugs or self._shared(candidate)
+        return candidate.key in self._whole or (not forgotten and candidate.key in self._shares)
 
     def _left(self, candidate: Candidate, taken: dict[str, Fraction], picks: Sequence[Pick]) -> bool:
         used = self._consumed.get(candidate.key, {})

@@ -1,0 +1,85 @@
+"""The file of results: which seeds were compared at which commit, and what came out."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import orjson
+
+from dra_bench.controlplane.binaries import KUBERNETES_VERSION, repository_root
+from dra_bench.oracle.errors import OracleError
+
+
+class RecordError(OracleError):
+    """The file of results cannot be read: the text names it. Move it away or mend it."""
+
+
+@dataclass(slots=True)
+class Run:
+    """Seeds from `first` to `last`, both included, at one commit (with `+` where files were changed)."""
+
+    study: str
+    commit: str
+    first: int
+    last: int
+    seconds: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    kubernetes: str = KUBERNETES_VERSION
+
+    def add(self, later: Run) -> None:
+        """Take in the run of the seeds that come next."""
+        self.last = later.last
+        self.seconds = round(self.seconds + later.seconds, 1)
+        self.counts = dict(sorted((Counter(self.counts) + Counter(later.counts)).items()))
+
+
+class Record:
+    """All runs of a file. Adjacent seeds of one study and commit are one run."""
+
+    def __init__(self, path: Path | None) -> None:
+        """`path` None: nothing is kept. Raises RecordError."""
+        self._path = path
+        self.runs: list[Run] = []
+        if path is not None and path.exists():
+            try:
+                self.runs = [Run(**entry) for entry in orjson.loads(path.read_bytes())["runs"]]
+            except (OSError, orjson.JSONDecodeError, KeyError, TypeError) as error:
+                raise RecordError(f"{path} is no file of results: {error}") from error
+
+    def next_seed(self, study: str, commit: str, first: int) -> int:
+        """Return the first seed from `first` on that is not recorded for the study at the commit."""
+        for run in sorted(self._of(study, commit), key=lambda run: run.first):
+            if run.first <= first <= run.last:
+                first = run.last + 1
+        return first
+
+    def add(self, run: Run) -> None:
+        """Record a run and write the file."""
+        before = [one for one in self._of(run.study, run.commit) if one.last + 1 == run.first]
+        if before:
+            before[0].add(run)
+        else:
+            self.runs.append(run)
+        if self._path is not None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            content = orjson.dumps({"runs": [asdict(one) for one in self.runs]}, option=orjson.OPT_INDENT_2)
+            self._path.write_bytes(content + b"\n")
+
+    def _of(self, study: str, commit: str) -> list[Run]:
+        return [run for run in self.runs if (run.study, run.commit) == (study, commit)]
+
+
+def current_commit() -> str:
+    """Return the checkout's commit, with `+` where files that git knows are changed; `unknown` without git."""
+    root = repository_root()
+    try:
+        commit = subprocess.run(
+            ["git", "rev-parse", "--short=12", "HEAD"], cwd=root, capture_output=True, text=True, check=True
+        ).stdout.strip()
+        changed = subprocess.run(["git", "diff", "--quiet", "HEAD"], cwd=root, check=False).returncode != 0
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return f"{commit}+" if changed else commit

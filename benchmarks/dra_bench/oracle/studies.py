@@ -1,0 +1,98 @@
+"""What can be compared, one seed at a time: clusters, expressions, quantities (with versions)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from dra_bench.oracle import compare_expressions, generate_clusters, generate_expressions
+from dra_bench.oracle.classify import Verdict, judge
+from dra_bench.oracle.compare_expressions import Evaluation, differences
+from dra_bench.oracle.errors import OracleError
+from dra_bench.oracle.generate_expressions import Expression
+from dra_bench.oracle.process import Oracle
+from dra_bench.oracle.quantities import quantity_difference, version_difference
+from dra_bench.oracle.shrink import shrink
+
+JSON = dict[str, Any]
+EQUAL = "equal"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What came out for a seed: a kind to count by, and for unexplained ones a report that makes the case small."""
+
+    kind: str
+    report: Callable[[], str] | None = None
+
+
+def cluster(oracle: Oracle, seed: int) -> Finding:
+    """One random cluster through both allocators and the model."""
+    case = generate_clusters.generate(seed)
+    verdict = judge(oracle, case)
+    if not verdict.unexplained:
+        return Finding(verdict.kind)
+    return Finding(verdict.kind, lambda: _cluster_report(oracle, case, verdict))
+
+
+def _cluster_report(oracle: Oracle, case: JSON, verdict: Verdict) -> str:
+    def still(smaller: JSON) -> bool:
+        try:
+            return judge(oracle, smaller).shape == verdict.shape
+        except (OracleError, LookupError, ValueError):
+            return False  # taking that away has made it no cluster any more
+
+    small = shrink(case, still)
+    return f"{judge(oracle, small)}\n{orjson.dumps(small).decode()}"
+
+
+def expression(oracle: Oracle, seed: int) -> Finding:
+    """One random expression over random devices, alone and over columns, with costs."""
+    made, devices = generate_expressions.generate(seed), generate_expressions.devices(seed)
+    theirs, mine = _evaluations(oracle, made, devices)
+    found = differences(theirs, mine)
+    if not found:
+        return Finding(EQUAL)
+    if "panic" in found:
+        return Finding("Kubernetes panics")
+    if _unstable(oracle, made, devices, theirs):
+        return Finding("Kubernetes varies")
+    return Finding(f"unexplained {found[0]}", lambda: _expression_report(oracle, made, devices, found[0]))
+
+
+def _evaluations(oracle: Oracle, made: Expression, devices: list[JSON]) -> tuple[Evaluation, Evaluation]:
+    return compare_expressions.kubernetes(oracle, str(made), devices), compare_expressions.ours(str(made), devices)
+
+
+def _unstable(oracle: Oracle, made: Expression, devices: list[JSON], first: Evaluation) -> bool:
+    """Whether Kubernetes itself answers differently from run to run: Go's maps have a random order."""
+    return any(compare_expressions.kubernetes(oracle, str(made), devices) != first for _ in range(12))
+
+
+def _expression_report(oracle: Oracle, made: Expression, devices: list[JSON], kind: str) -> str:
+    progress = True
+    while progress:
+        progress = False
+        for smaller in sorted(made.smaller(), key=lambda one: len(str(one))):
+            if len(str(smaller)) < len(str(made)) and kind in differences(*_evaluations(oracle, smaller, devices)):
+                made, progress = smaller, True
+                break
+    theirs, mine = _evaluations(oracle, made, devices)
+    return f"{made}\n  Kubernetes: {theirs}\n  ours:       {mine}\n  devices: {orjson.dumps(devices).decode()}"
+
+
+def quantity(oracle: Oracle, seed: int) -> Finding:
+    """A pair of random quantities and a pair of random versions."""
+    found = quantity_difference(oracle, seed) or version_difference(oracle, seed)
+    return Finding(EQUAL) if found is None else Finding("unexplained", lambda: found)
+
+
+STUDIES: Mapping[str, Callable[[Oracle, int], Finding]] = {
+    "clusters": cluster,
+    "expressions": expression,
+    "quantities": quantity,
+}
+"""Name of a study to what it does with a seed."""
