@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 from dra_allocator.requests import ResolvedRequest
 
 NO, YES, OPEN = 0, 1, 2
@@ -25,3 +28,11 @@ class Candidates:
         self.status = status
         self.positions = positions
         self.wanted = wanted
+
+
+class Need(NamedTuple):
+    """What a request still needs: `wanted` of these positions, which are free and selected."""
+
+    candidates: Candidates
+    positions: Sequence[int]
+    wanted: int

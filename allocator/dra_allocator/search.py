@@ -19,12 +19,13 @@ Rejected: recursion with generators (each resumption costs the depth), and a sol
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from dra_allocator.candidates import NO, OPEN, YES, Candidates
+from dra_allocator.candidates import NO, OPEN, YES, Candidates, Need
 from dra_allocator.problem import NodeProblem
 from dra_allocator.requests import MAX_DEVICES
 from dra_allocator.result import Solution
@@ -167,7 +168,7 @@ class Search:
         positions = frame.candidates.positions
         index = frame.index
         if frame.pruned:
-            index = _index_after(positions, frame.taken)
+            index = bisect_right(positions, frame.taken)
         self._descend(frame.request, frame.candidates, number, index)
         return False
 
@@ -268,17 +269,12 @@ class Search:
         return kept if len(kept) >= wanted else ()
 
     def _later_requests_can_do(self, frame: _Pick) -> bool:
-        """Return whether the later plain requests still find enough free devices, each and all together."""
-        union: set[int] = set()
-        total = 0
+        """Return whether this request and the later plain ones still find enough, each and all together."""
+        needs = []
         if not frame.candidates.admin:
-            start = frame.first
-            union.update(
-                position
-                for position in frame.candidates.positions
-                if position >= start and self._is_free(frame.candidates, position)
-            )
-            total = frame.candidates.wanted - frame.number
+            here = frame.candidates.positions[bisect_left(frame.candidates.positions, frame.first) :]
+            free = [position for position in here if self._is_free(frame.candidates, position)]
+            needs.append(Need(frame.candidates, free, frame.candidates.wanted - frame.number))
         for alternatives in self._requests[frame.request + 1 :]:
             candidates = alternatives[0]
             if len(alternatives) > 1 or candidates.is_all or candidates.admin:
@@ -288,9 +284,12 @@ class Search:
                 continue
             if len(free) < candidates.wanted:
                 return False
-            union.update(free)
-            total += candidates.wanted
-        return len(union) >= total or any(self._problem.is_shareable(position) for position in union)
+            needs.append(Need(candidates, free, candidates.wanted))
+        union = {position for need in needs for position in need.positions}
+        shareable = any(self._problem.is_shareable(position) for position in union)
+        if not shareable and len(union) < sum(need.wanted for need in needs):
+            return False
+        return all(rule.suffices(needs) for rule in self._rules)
 
     def _least_needs(self) -> list[int]:
         """Return per request the least number of devices of the later requests of its claim."""
@@ -330,15 +329,3 @@ class Search:
         place = request, candidates.request.alternative, number, first
         used = sum(1 for one, _ in self.picks if one.claim == candidates.claim)
         return place, used, frozenset(counted.items()), states
-
-
-def _index_after(positions: Sequence[int], position: int) -> int:
-    """Return the index of the first of the ascending positions that is after the given one."""
-    low, high = 0, len(positions)
-    while low < high:
-        middle = (low + high) // 2
-        if positions[middle] <= position:
-            low = middle + 1
-        else:
-            high = middle
-    return low

@@ -62,7 +62,7 @@ def device(name: str, memory: str | None = None, policy: CapacityPolicy | None =
     known = {key: value for key, value in fields.items() if key in Device.__slots__}
     attributes = {f"{DRIVER}/{key}": value for key, value in fields.items() if key not in Device.__slots__}
     amounts = {} if memory is None else {f"{DRIVER}/memory": capacity(memory, policy)}
-    return Device(name=name, attributes=attributes, capacity=amounts, **known)  # type: ignore[arg-type]
+    return Device(**{"name": name, "attributes": attributes, "capacity": amounts, **known})  # type: ignore[arg-type]
 
 
 def resource_slice(

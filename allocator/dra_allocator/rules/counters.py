@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from dra_allocator.candidates import Candidates
+from dra_allocator.candidates import Candidates, Need
 from dra_allocator.pools import PoolOnNode, counter_sets
 from dra_allocator.problem import NodeProblem
 from dra_allocator.rules.pool_use import Charges, held_consumption
@@ -70,6 +70,15 @@ class Counters:
                 charged.setdefault(self._number(position), []).append(position)
         most = len(kept) - sum(len(group) - self._most(group) for group in charged.values())
         return kept if most >= wanted else ()
+
+    def suffices(self, needs: Sequence[Need]) -> bool:
+        """Each counter alone has to have enough for all needs together."""
+        wanted = sum(need.wanted for need in needs)
+        positions = {position for need in needs for position in need.positions}
+        if any(self._problem.is_shareable(position) for position in positions):
+            return True
+        candidates = next((need.candidates for need in needs if not need.candidates.admin), None)
+        return candidates is None or len(self.prune(candidates, sorted(positions), wanted)) >= wanted
 
     def _most(self, group: Sequence[int]) -> int:
         """Return at most how many of a pool's devices fit, looking at one counter at a time."""

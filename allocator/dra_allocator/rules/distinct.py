@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from dra_allocator.candidates import Candidates
+from dra_allocator.candidates import Candidates, Need
 from dra_allocator.claim import Constraint
 from dra_allocator.requests import covers
 from dra_allocator.rules.attributes import ConstrainedAttribute, Value
@@ -56,11 +56,29 @@ class DistinctAttribute:
             value = self._attribute.published(position)
             if value is not None and self._is_new(value):
                 kept.append(position)
-                elements |= value.elements
-        return kept if len(elements) >= wanted or (wanted == 1 and kept) else ()
+                elements |= self._tokens(value)
+        return kept if len(elements) >= wanted else ()
+
+    def suffices(self, needs: Sequence[Need]) -> bool:
+        """All needs together take as many values as devices."""
+        elements: set[Hashable] = set()
+        wanted = 0
+        for need in needs:
+            if not self._covers(need.candidates):
+                continue
+            if self._attribute.is_derived:
+                return True
+            wanted += need.wanted
+            values = map(self._attribute.published, need.positions)
+            elements.update(*(self._tokens(value) for value in values if value is not None and self._is_new(value)))
+        return wanted <= len(elements)
 
     def _covers(self, request: Candidates) -> bool:
         return request.claim == self._claim and covers(self._requests, request.request)
+
+    def _tokens(self, value: Value) -> frozenset[Hashable]:
+        """Return what a device with this value takes at least one of, and no other device may take."""
+        return value.elements if self._lists or not value.is_list else frozenset((value,))
 
     def _is_new(self, value: Value) -> bool:
         if self._lists:

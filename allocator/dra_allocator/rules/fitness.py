@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from dra_allocator.candidates import Candidates
+from dra_allocator.candidates import Candidates, Need
 from dra_allocator.claim import Toleration
 from dra_allocator.device import DeviceTaint
 from dra_allocator.problem import NodeProblem
@@ -42,6 +42,10 @@ class Fitness:
     def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
         """See `Rule`."""
         return [position for position in positions if self.take(request, position)]
+
+    def suffices(self, needs: Sequence[Need]) -> bool:
+        """See `Rule`; nothing is known beyond single devices."""
+        return True
 
     def _fits(self, request: Candidates, position: int) -> bool:
         if why_unfit(self._problem, position):

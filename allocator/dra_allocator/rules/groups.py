@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from dra_allocator.candidates import Candidates
+from dra_allocator.candidates import Candidates, Need
 from dra_allocator.problem import NodeProblem
 from dra_allocator.rules.pool_use import Charges, held_consumption
 
@@ -67,6 +67,10 @@ class CompatibilityGroups:
     def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
         """Keep the devices that may join one by one."""
         return [position for position in positions if self._may_join(request, position)]
+
+    def suffices(self, needs: Sequence[Need]) -> bool:
+        """See `Rule`; nothing is known beyond single devices."""
+        return True
 
     def _may_join(self, request: Candidates, position: int) -> bool:
         if not self._charges.is_due(request, position):

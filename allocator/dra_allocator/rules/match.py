@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
-from dra_allocator.candidates import Candidates
+from dra_allocator.candidates import Candidates, Need
 from dra_allocator.claim import Constraint
 from dra_allocator.requests import covers
 from dra_allocator.rules.attributes import ConstrainedAttribute, Value
@@ -59,6 +59,20 @@ class MatchAttribute:
             for position, value in fitting.items()
             if value and any(sizes[element] >= wanted for element in value.elements)
         ]
+
+    def suffices(self, needs: Sequence[Need]) -> bool:
+        """Some value has to be there often enough for every need."""
+        common: set[Hashable] | None = None
+        for need in needs:
+            if not self._covers(need.candidates):
+                continue
+            if self._attribute.is_derived:
+                return True
+            values = [self._narrowed(self._attribute.published(position)) for position in need.positions]
+            sizes = Counter(element for value in values if value for element in value.elements)
+            enough = {element for element, size in sizes.items() if size >= need.wanted}
+            common = enough if common is None else common & enough
+        return common is None or bool(common)
 
     def _covers(self, request: Candidates) -> bool:
         return request.claim == self._claim and covers(self._requests, request.request)

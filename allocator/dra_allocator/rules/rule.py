@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Protocol
 
-from dra_allocator.candidates import Candidates
+from dra_allocator.candidates import Candidates, Need
 
 
 class Rule(Protocol):
@@ -42,5 +42,12 @@ class Rule(Protocol):
         """Return those positions that can be part of `wanted` further devices, in order; none if there is no room.
 
         A cheap necessary condition: what is returned need not work out, what is left out cannot.
+        """
+        ...
+
+    def suffices(self, needs: Sequence[Need]) -> bool:
+        """Return whether there may be enough for all these needs together.
+
+        A cheap necessary condition like `prune`: False means that there is no way.
         """
         ...

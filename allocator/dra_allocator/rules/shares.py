@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 
-from dra_allocator.candidates import Candidates
+from dra_allocator.candidates import Candidates, Need
 from dra_allocator.capacity import fits
 from dra_allocator.errors import AttemptFailedError
 from dra_allocator.occupancy import FREE
@@ -61,6 +61,29 @@ class Shares:
     def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
         """Keep the devices that can serve the request now; those that would end in an error have to be visited."""
         return [position for position in positions if self._may_take(request, position)]
+
+    def suffices(self, needs: Sequence[Need]) -> bool:
+        """All needs together, each at its least, take no more of a capacity than their devices have left."""
+        positions = {position for need in needs for position in need.positions}
+        names = {name for position in positions for name in self._problem.capacities(position)}
+        try:
+            return all(
+                sum(need.wanted * self._least(need, name) for need in needs)
+                <= sum(self._left(position, name) for position in positions)
+                for name in names
+            )
+        except AttemptFailedError:
+            return True
+
+    def _least(self, need: Need, name: str) -> int:
+        """Return the least that a device of the need takes of a capacity, in nano-units."""
+        served = (self._consumption(need.candidates, position) for position in need.positions)
+        amounts = [amounts[name].nanos if name in amounts else 0 for amounts in served if amounts is not None]
+        return min(amounts, default=0)
+
+    def _left(self, position: int, name: str) -> int:
+        capacity = self._problem.capacities(position).get(name)
+        return 0 if capacity is None else max(0, capacity.value.nanos - self._use(position).get(name, 0))
 
     def _may_take(self, request: Candidates, position: int) -> bool:
         if request.admin or self._is_trivial(request, position):

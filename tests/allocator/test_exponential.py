@@ -1,0 +1,129 @@
+"""Searches that try every combination elsewhere: here the number of steps stays small. Steps, not time, are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from dra_allocator.claim import DeviceRequest, ResourceClaim
+from dra_allocator.device import Device, ResourceSlice
+from dra_allocator.masks import MaskStore
+from dra_allocator.problem import NodeProblem
+from dra_allocator.requests import resolve
+from dra_allocator.rules.account import Account
+from dra_allocator.search import Search
+from support.devices import Calls, Cluster, capacity, claim, counter_set, counters, device, distinct, match, request
+from support.devices import resource_slice as slice_of
+
+FEW = 4000
+"""A step takes one to two microseconds, so this is less than 10 ms."""
+
+
+def search(slices: Iterable[ResourceSlice], *claims: ResourceClaim) -> Search:
+    cluster = Cluster(*slices)
+    view, masks = cluster.view, MaskStore(1 << 20)
+    resolved = resolve(cluster.table, cluster.features, claims)
+    problem = NodeProblem(view, masks, view.layout(0), resolved)
+    return Search(problem, Account(problem, resolved).rules)
+
+
+def steps_to_refuse(slices: Iterable[ResourceSlice], *claims: ResourceClaim) -> int:
+    run = search(slices, *claims)
+    assert run.step(Calls()) is False
+    return run.steps
+
+
+def pool(devices: Iterable[Device]) -> list[ResourceSlice]:
+    return [slice_of("s", devices, node="n1")]
+
+
+def equal(count: int, **fields: object) -> list[Device]:
+    return [device(f"d{number:03}", **{"numa": 1, **fields}) for number in range(count)]
+
+
+def many(names: Iterable[str], count: int = 1) -> list[DeviceRequest]:
+    return [request(name, count) for name in names]
+
+
+def test_one_device_more_than_there_is_under_a_match_constraint() -> None:
+    assert steps_to_refuse(pool(equal(30)), claim(request(count=31), constraints=[match("numa")])) < FEW
+
+
+def test_many_requests_for_equal_devices_one_too_many() -> None:
+    names = [f"r{number}" for number in range(21)]
+    assert steps_to_refuse(pool(equal(20)), claim(*many(names), constraints=[match("numa")])) < FEW
+
+
+def test_many_claims_for_equal_devices_one_too_many() -> None:
+    claims = [claim(request(count=3), name=f"c{number}") for number in range(8)]
+    assert steps_to_refuse(pool(equal(23)), *claims) < FEW
+
+
+def test_no_group_of_devices_with_a_common_value_is_large_enough() -> None:
+    devices = [device(f"d{number:03}", numa=number // 3) for number in range(90)]
+    assert steps_to_refuse(pool(devices), claim(request(count=4), constraints=[match("numa")])) < FEW
+
+
+def test_two_requests_share_a_value_that_too_few_devices_have() -> None:
+    devices = [device(f"d{number:03}", numa=number // 3) for number in range(60)]
+    asked = claim(request("a", 2), request("b", 2), constraints=[match("numa")])
+    assert steps_to_refuse(pool(devices), asked) < FEW
+
+
+def test_fewer_distinct_values_than_devices_wanted() -> None:
+    devices = [device(f"d{number:03}", numa=number % 12) for number in range(48)]
+    assert steps_to_refuse(pool(devices), claim(request(count=13), constraints=[distinct("numa")])) < FEW
+
+
+def test_fewer_distinct_values_than_requests() -> None:
+    devices = [device(f"d{number:03}", numa=number % 8) for number in range(40)]
+    names = [f"r{number}" for number in range(9)]
+    assert steps_to_refuse(pool(devices), claim(*many(names), constraints=[distinct("numa")])) < FEW
+
+
+@pytest.mark.parametrize("as_requests", [False, True])
+def test_counters_for_all_but_one_of_the_partitions_wanted(as_requests: bool) -> None:
+    devices = [device(f"d{number:03}", consumes_counters=(counters("set", slots=1),)) for number in range(40)]
+    slices = [
+        slice_of("c", shared_counters=(counter_set("set", slots=10),), node="n1", slice_count=2),
+        slice_of("s", devices, node="n1", slice_count=2),
+    ]
+    asked = claim(*many(f"r{number}" for number in range(11))) if as_requests else claim(request(count=11))
+    assert steps_to_refuse(slices, asked) < FEW
+
+
+def test_partitions_of_different_sizes_that_never_add_up() -> None:
+    devices = [
+        device(f"d{number:03}", consumes_counters=(counters("set", slots=2 + number % 4),)) for number in range(40)
+    ]
+    slices = [
+        slice_of("c", shared_counters=(counter_set("set", slots=15),), node="n1", slice_count=2),
+        slice_of("s", devices, node="n1", slice_count=2),
+    ]
+    names = [f"r{number}" for number in range(8)]
+    assert steps_to_refuse(slices, claim(*many(names))) < FEW
+
+
+def test_shares_of_equal_devices_one_too_many() -> None:
+    devices = equal(10, allow_multiple_allocations=True, capacity={"gpu.example.com/memory": capacity("2")})
+    half = {"memory": capacity("1").value}
+    asked = claim(*(request(f"r{number}", capacity=half) for number in range(21)))
+    assert steps_to_refuse(pool(devices), asked) < FEW
+
+
+def test_an_interchangeable_prefix_before_a_request_that_fits_nothing() -> None:
+    never = request("z", selectors=("device.driver == 'other'",))
+    assert steps_to_refuse(pool(equal(30)), claim(request("a", 8), request("b", 8), never)) < FEW
+
+
+def test_alternatives_that_all_fail_are_not_multiplied() -> None:
+    subs = tuple(request(f"s{number}", 2) for number in range(4))
+    asked = claim(*(DeviceRequest(f"r{number}", first_available=subs) for number in range(8)))
+    assert steps_to_refuse(pool(equal(15)), asked) < FEW
+
+
+def test_each_search_that_has_a_solution_finds_it_without_detours() -> None:
+    run = search(pool(equal(64)), claim(request("a", 16), request("b", 16), constraints=[match("numa")]))
+    assert run.step(Calls()) is True
+    assert run.steps < 200
