@@ -1,19 +1,23 @@
 """Types of the fields that are read, as data, and the check of an object against them.
 
-A schema is a name of a type ("string", "integer", "boolean", "quantity", "any"), a dict of fields (an object), a list
-of one schema (a list) or `Map` (an object with any keys). An open object may have fields that are not listed.
+A schema is a name of a type ("string", "integer", "boolean", "quantity", "time", "any"), `Fields` (an object), a list of
+one schema (a list) or `Map` (an object with any keys). An open object may have fields that are not listed.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Union
 
 from dra_api.decode.fields import check_integer, wrong_type
 from dra_api.decode.values import check_quantity
 from dra_api.errors import DecodeError
+
+_RFC3339 = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})([.,]\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)", re.ASCII)
 
 Schema = Union[str, "Map", "Fields", list[Any]]
 
@@ -98,9 +102,22 @@ def _boolean(path: str, value: Any) -> None:
         raise wrong_type(path, "a boolean", value)
 
 
+def _time(path: str, value: Any) -> None:
+    _string(path, value)
+    match = _RFC3339.fullmatch(value)
+    try:
+        if match is None:
+            raise ValueError(value)
+        datetime.fromisoformat(match.group(1))
+    except ValueError as error:
+        hint = "write it as 2026-01-31T12:00:00Z (RFC 3339)"
+        raise DecodeError(path, f"{value[:40]!r} is not a time", hint) from error
+
+
 _SCALARS: dict[str, Callable[[str, Any], object]] = {
     "string": _string,
     "integer": check_integer,
     "boolean": _boolean,
     "quantity": check_quantity,
+    "time": _time,
 }

@@ -16,8 +16,8 @@ _METADATA = Fields(
         "resourceVersion": "string",
         "generation": "integer",
         "selfLink": "string",
-        "creationTimestamp": "string",
-        "deletionTimestamp": "string",
+        "creationTimestamp": "time",
+        "deletionTimestamp": "time",
         "deletionGracePeriodSeconds": "integer",
         "labels": Map("string"),
         "annotations": Map("string"),
@@ -47,7 +47,7 @@ _TOLERATIONS: Schema = [
         {"key": "string", "operator": "string", "value": "string", "effect": "string", "tolerationSeconds": "integer"}
     )
 ]
-_TAINT = Fields({"key": "string", "value": "string", "effect": "string", "timeAdded": "string"})
+_TAINT = Fields({"key": "string", "value": "string", "effect": "string", "timeAdded": "time"})
 _OPAQUE = Fields({"driver": "string", "parameters": "any"})
 _CONDITIONS: Schema = [
     Fields(
@@ -56,7 +56,7 @@ _CONDITIONS: Schema = [
             "status": "string",
             "reason": "string",
             "message": "string",
-            "lastTransitionTime": "string",
+            "lastTransitionTime": "time",
             "observedGeneration": "integer",
         }
     )
@@ -109,7 +109,7 @@ _RESULT = Fields(
 _ALLOCATION = Fields(
     {
         "controller": "string",
-        "allocationTimestamp": "string",
+        "allocationTimestamp": "time",
         "nodeSelector": _NODE_SELECTOR,
         "devices": Fields(
             {
