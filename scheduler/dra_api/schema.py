@@ -1,7 +1,7 @@
 """Types of the fields that are read, as data, and the check of an object against them.
 
-A schema is a name of a type ("string", "integer", "boolean", "quantity", "time", "any"), `Fields` (an object), a list of
-one schema (a list) or `Map` (an object with any keys). An open object may have fields that are not listed.
+A schema is a name of a type ("string", "integer", "boolean", "quantity", "time", "any"), `Fields` (an object), a list
+of one schema (a list) or `Map` (an object with any keys). An open object may have fields that are not listed.
 """
 
 from __future__ import annotations
