@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,9 +21,9 @@ GATES = {"EnableConsumableCapacity": True, "EnableListTypeAttributes": True}
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A letter per device (T, F, E run-time error, C does not compile; P: Kubernetes panics), and what it cost.
+    """A letter per device, and what it cost.
 
-    `costs` are None where the evaluation failed, `estimated` where nobody estimates. `columns` are the letters of the
+    T, F, E (run-time error), C (does not compile), P (Kubernetes panics), X (we crash). `costs` are None where the evaluation failed, `estimated` where nobody estimates. `columns` are the letters of the
     evaluation over columns (Kubernetes has none).
     """
 
@@ -54,6 +55,8 @@ def ours(text: str, devices: Sequence[JSON]) -> Evaluation:
         selector = compile_selector(text)
     except CompileError as error:
         return Evaluation("C" * len(devices), detail=str(error))
+    except Exception:  # as below
+        return Evaluation("X" * len(devices), detail=traceback.format_exc())
     letters, costs, detail = "", [], ""
     for device in fields:
         letter, cost, reason = _evaluated(selector, device)
@@ -68,12 +71,17 @@ def _evaluated(selector: Selector, device: DeviceFields) -> tuple[str, int | Non
         holds, cost = selector.evaluate(device)
     except EvaluationError as error:
         return "E", None, str(error)
+    except Exception:  # a defect of ours: any expression may be written by a tenant
+        return "X", None, traceback.format_exc()
     return "T" if holds else "F", cost, ""
 
 
 def _over_columns(selector: Selector, fields: Sequence[DeviceFields]) -> str:
     columns = DeviceColumns(fields)
-    masks = selector.masks(columns)
+    try:
+        masks = selector.masks(columns)
+    except Exception:  # as above
+        return "X" * len(fields)
     letters = ""
     for row in range(len(fields)):
         if masks.unknown[row]:
