@@ -101,17 +101,21 @@ def _violates_range(amount: Quantity, valid: CapacityRange, fractional: bool) ->
     return (_in_units(amount, unit) - _in_units(valid.minimum, unit)) % _in_units(valid.step, unit) != 0
 
 
-def _unit(valid: CapacityRange, fractional: bool) -> int:
-    """Return the unit to count in, in nano-units.
+def counts_thousandths(valid: CapacityRange, fractional: bool) -> bool:
+    """Return whether a range is counted in thousandths and not in whole units.
 
-    Thousandths only where the gate is on, the range has fractions, and all of it is exact in 64 bits of thousandths:
-    Kubernetes 1.37 takes them for ranges of integers too, which then fail above 9.2 * 10^15.
+    Only where the gate is on, the range has fractions, and all of it is exact in 64 bits of thousandths: Kubernetes
+    1.37 takes them for ranges of integers too, which then fail above 9.2 * 10^15.
     """
     bounds = [bound for bound in (valid.minimum, valid.maximum, valid.step) if bound is not None]
     if not fractional or all(bound.nanos % NANO == 0 for bound in bounds):
-        return NANO
-    exact = all(bound.nanos % _MILLI == 0 and abs(bound.nanos // _MILLI) <= MAX_INT64 for bound in bounds)
-    return _MILLI if exact else NANO
+        return False
+    return all(bound.nanos % _MILLI == 0 and abs(bound.nanos // _MILLI) <= MAX_INT64 for bound in bounds)
+
+
+def _unit(valid: CapacityRange, fractional: bool) -> int:
+    """Return the unit to count in, in nano-units."""
+    return _MILLI if counts_thousandths(valid, fractional) else NANO
 
 
 def _in_units(quantity: Quantity, unit: int) -> int:

@@ -17,7 +17,7 @@ from dra_allocator.claim import Toleration
 from dra_allocator.masks import MaskStore
 from dra_allocator.occupancy import FREE, SHARED, usage
 from dra_allocator.requests import ResolvedRequest
-from dra_allocator.rules.fitness import is_tolerated
+from dra_allocator.rules.fitness import blocking_taints, is_tolerated
 from dra_allocator.sums import Longs, Sums
 from dra_allocator.taint_rules import TaintRules
 from dra_allocator.traits import Traits
@@ -175,8 +175,7 @@ class RequestCounts:
             return False
         if not features.device_taints:
             return True
-        blocking = [taint for taint in traits.taints if taint.effect in ("NoSchedule", "NoExecute")]
-        return all(is_tolerated(taint, self._signature.tolerations) for taint in blocking)
+        return all(is_tolerated(taint, self._signature.tolerations) for taint in blocking_taints(traits.taints))
 
     # Keeping up.
 

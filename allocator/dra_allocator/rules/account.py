@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dra_allocator.candidates import Candidates
 from dra_allocator.claim import Constraint
 from dra_allocator.problem import NodeProblem
+from dra_allocator.rejection import Reason
 from dra_allocator.requests import ResolvedClaim, covers
 from dra_allocator.rules.attributes import ConstrainedAttribute
 from dra_allocator.rules.counters import Counters
@@ -29,20 +30,29 @@ class Account:
         features = problem.view.features
         distinct_traits = {id(traits): traits for traits in problem.traits}.values()
         self.rules: list[Rule] = []
+        self._reasons: dict[int, tuple[Reason, str]] = {}
         self._shares: Shares | None = None
         asks = any(one.spec.capacity for claim in claims for request in claim.requests for one in request)
         shared = any(traits.policies or traits.allow_multiple_allocations for traits in distinct_traits)
         if features.consumable_capacity and (asks or shared):
             self._shares = Shares(problem)
-            self.rules.append(self._shares)
-        self.rules.append(Fitness(problem))
+            self._add(self._shares, "capacity")
+        self._add(Fitness(problem), "node-features")
         if features.partitionable_devices and any(traits.consumes_counters for traits in distinct_traits):
             if features.compatibility_groups:
-                self.rules.append(CompatibilityGroups(problem))
-            self.rules.append(Counters(problem))
+                self._add(CompatibilityGroups(problem), "compatibility-groups")
+            self._add(Counters(problem), "counters")
         for number, claim in enumerate(claims):
             for constraint in claim.constraints:
-                self.rules.append(_constraint(problem, number, claim, constraint))
+                self._add(_constraint(problem, number, claim, constraint), "constraint", constraint.attribute)
+
+    def _add(self, rule: Rule, reason: Reason, detail: str = "") -> None:
+        self.rules.append(rule)
+        self._reasons[id(rule)] = reason, detail
+
+    def reason(self, rule: Rule) -> tuple[Reason, str]:
+        """Return what a rejection calls a rule, and the detail that tells rules of a kind apart."""
+        return self._reasons[id(rule)]
 
     def share(self, request: Candidates, position: int) -> Mapping[str, Quantity] | None:
         """Return what a pick consumes of a shared device, or None if the device is not shared."""

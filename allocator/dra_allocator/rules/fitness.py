@@ -68,10 +68,15 @@ def why_unfit(problem: NodeProblem, position: int) -> str:
 
 
 def device_taints(problem: NodeProblem, position: int) -> tuple[DeviceTaint, ...]:
-    """Return the taints in force that keep claims away (KEP-5055); effects other than these two do not."""
+    """Return the taints in force that keep claims away."""
     if not problem.view.features.device_taints:
         return ()
-    return tuple(taint for taint in problem.taints(position) if taint.effect in ("NoSchedule", "NoExecute"))
+    return blocking_taints(problem.taints(position))
+
+
+def blocking_taints(taints: Sequence[DeviceTaint]) -> tuple[DeviceTaint, ...]:
+    """Return the taints that keep claims away (KEP-5055); other effects do not."""
+    return tuple(taint for taint in taints if taint.effect in ("NoSchedule", "NoExecute"))
 
 
 def is_tolerated(taint: DeviceTaint, tolerations: Sequence[Toleration]) -> bool:
