@@ -23,8 +23,9 @@ GATES = {"EnableConsumableCapacity": True, "EnableListTypeAttributes": True}
 class Evaluation:
     """A letter per device, and what it cost.
 
-    T, F, E (run-time error), C (does not compile), P (Kubernetes panics), X (we crash). `costs` are None where the evaluation failed, `estimated` where nobody estimates. `columns` are the letters of the
-    evaluation over columns (Kubernetes has none).
+    T, F, E (run-time error), C (does not compile), P (Kubernetes panics), X (we crash). `costs` are None where the
+    evaluation failed, `estimated` where nobody estimates. `columns` are the letters of the evaluation over columns
+    (Kubernetes has none).
     """
 
     letters: str
