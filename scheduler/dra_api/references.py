@@ -106,8 +106,10 @@ RESOURCES: tuple[Resource, ...] = tuple(value for value in list(globals().values
 
 DRA_RESOURCES: tuple[Resource, ...] = tuple(resource for resource in RESOURCES if resource.group == RESOURCE_GROUP)
 
+_BY_KIND = {(resource.group, resource.kind): resource for resource in RESOURCES}
+
 
 def find_resource(api_version: str, kind: str) -> Resource | None:
     """Return the resource of an object's `apiVersion` (any version of its group) and `kind`, or None."""
     group = api_version.rpartition("/")[0]
-    return next((entry for entry in RESOURCES if entry.kind == kind and entry.group == group), None)
+    return _BY_KIND.get((group, kind))

@@ -32,7 +32,8 @@ def test_json_means_the_same_as_in_the_standard_library(value: object) -> None:
         ("1_000", 1000), ("08", 8),
         ("1.5", 1.5), ("1e3", 1000), ("1.0", 1), (".5", 0.5), ("1.", 1), ("12:30", "12:30"),
         ("2026-01-01", "2026-01-01"),
-        ("1.2.3", "1.2.3"), ("8Gi", "8Gi"), ("-", "-"), ("0x", "0x"), ("9" * 70, "9" * 70), ("1e999", "1e999"),
+        ("1.2.3", "1.2.3"), ("8Gi", "8Gi"), ("-", "-"), ("0x", "0x"), ("0xfffffffffffffffff", "0xfffffffffffffffff"),
+        ("18446744073709551616", 1.8446744073709552e19), ("9" * 70, "9" * 70), ("1e999", "1e999"),
     ],
 )  # fmt: skip
 def test_unquoted_scalars_mean_what_kubectl_takes_them_for(text: str, value: object) -> None:

@@ -16,6 +16,7 @@ from dra_api.manifests.lines import MAX_DEPTH, MAX_VALUES, Branch, Lines, Parsed
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
+_TAGS = frozenset(_TAG + name for name in ("str", "int", "float", "bool", "null", "timestamp"))
 _TRUE = frozenset(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"))
 _FALSE = frozenset(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"))
 _NULL = frozenset(("", "~", "null", "Null", "NULL"))
@@ -23,6 +24,7 @@ _NOT_JSON = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 _INT = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[bB][01]+|0[oO]?[0-7]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _MAX_DIGITS = 64
+_PLAIN_KEY = re.compile(r"[a-zA-Z][a-zA-Z-]{5,}")  # longer than the words for booleans and null, so surely a text
 
 
 def parse_yaml(text: str, first_line: int = 1) -> Iterator[Parsed]:
@@ -65,6 +67,9 @@ class _Builder:
                 yield Parsed(value, lines, tuple(self._duplicates))
 
     def _build(self, event: Any, depth: int, path: str) -> tuple[Any, Lines]:
+        if type(event) is yaml.ScalarEvent and event.anchor is None:  # nearly all of them
+            self._count(event, 1)
+            return self._scalar(event), self._line(event)
         if depth > MAX_DEPTH:
             raise self._problem(event, f"is nested more than {MAX_DEPTH} levels deep")
         if isinstance(event, yaml.AliasEvent):
@@ -129,12 +134,13 @@ class _Builder:
         return values, Branch(self._line(event), children)
 
     def _key(self, event: Any, depth: int) -> tuple[str, int]:
+        if type(event) is yaml.ScalarEvent and event.anchor is None and _PLAIN_KEY.fullmatch(event.value):
+            self._count(event, 1)
+            return event.value, self._line(event)
         key, lines = self._build(event, depth + 1, "")
-        if isinstance(key, (dict, list)):
-            raise self._problem(event, "malformed YAML: a list or an object cannot be a key")
-        if key is None:
-            key = "null"
-        elif isinstance(key, bool):
+        if key is None or isinstance(key, (dict, list)):
+            raise self._problem(event, "malformed YAML: null, a list or an object cannot be a key")
+        if isinstance(key, bool):
             key = "true" if key else "false"
         return str(key), line_of(lines) if not isinstance(event, yaml.AliasEvent) else self._line(event)
 
@@ -153,9 +159,9 @@ class _Builder:
 
     def _scalar(self, event: Any) -> Any:
         tag = event.tag or ""
-        if tag in ("!", _TAG + "str", _TAG + "binary") or (not tag and not event.implicit[0]):
+        if tag in ("!", _TAG + "str") or (not tag and not event.implicit[0]):
             return event.value
-        if tag and not tag.startswith(_TAG):
+        if tag and tag not in _TAGS:
             raise self._problem(event, f"malformed YAML: the tag {tag} is not allowed")
         value = plain_scalar(event.value)
         if value is NotImplemented:
@@ -194,9 +200,11 @@ def plain_scalar(text: str) -> Any:
     return text
 
 
-def _integer(digits: str) -> int:
+def _integer(digits: str) -> int | float | str:
     body = digits.lstrip("+-")
     sign = -1 if digits[0] == "-" else 1
-    if len(body) > 1 and body[0] == "0" and body[1].isdigit():
-        return sign * int(body, 8)
-    return sign * int(body, 0)
+    is_octal = len(body) > 1 and body[0] == "0" and body[1].isdigit()
+    number = sign * (int(body, 8) if is_octal else int(body, 0))
+    if -(2**63) <= number < 2**64:
+        return number
+    return float(digits) if digits.lstrip("+-").isdigit() else digits  # as far as the parser of kubectl can count
