@@ -6,7 +6,7 @@ the device's place in its slice.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +25,8 @@ class NodeLayout:
     """What a node sees, in search order.
 
     `pools` are all pools of which the node sees something, unusable ones included. `rows` are the rows of the
-    devices, `pool_numbers` the index in `pools` of each. `versions` are the pools' versions.
+    devices, `pool_numbers` the index in `pools` of each. `watched` are the pools that the layout depends on, with
+    their versions: also those of whose newest generation the node sees nothing.
     """
 
     node: str
@@ -35,7 +36,7 @@ class NodeLayout:
     pool_numbers: IntArray
     node_version: int
     shared_version: int
-    versions: tuple[int, ...]
+    watched: tuple[tuple[PoolRecord, int], ...]
 
     def first_unusable(self) -> PoolOnNode | None:
         """Return the first incomplete or invalid pool."""
@@ -77,13 +78,15 @@ class Ranks:
         return (
             layout.shared_version == table.shared_version
             and layout.node_version == table.node_version(layout.node)
-            and all(pool.record.version == version for pool, version in zip(layout.pools, layout.versions, strict=True))
+            and all(pool.version == version for pool, version in layout.watched)
         )
 
     def _build(self, node_id: int) -> NodeLayout:
         table = self._table
         name = table.node_name(node_id)
-        pools = [on_node(pool, seen, self._rules, table.rows) for pool, seen in self._seen(name, node_id).values()]
+        records = self._records(name, node_id)
+        watched = [table.pools[pool_id] for pool_id in dict.fromkeys(record.pool_id for record in records)]
+        pools = [on_node(pool, seen, self._rules, table.rows) for pool, seen in self._seen(records)]
         pools.sort(key=lambda pool: (pool.has_binding_conditions, pool.record.id))
         parts: list[IntArray] = []
         numbers: list[int] = []
@@ -100,21 +103,25 @@ class Ranks:
             pool_numbers=np.array(numbers, np.int32),
             node_version=table.node_version(name),
             shared_version=table.shared_version,
-            versions=tuple(pool.record.version for pool in pools),
+            watched=tuple((pool, pool.version) for pool in watched),
         )
 
-    def _seen(self, name: str, node_id: int) -> dict[PoolID, tuple[PoolRecord, list[SliceRecord]]]:
-        """Return the slices of each pool's newest generation that the node sees."""
+    def _seen(self, records: Iterable[SliceRecord]) -> Iterator[tuple[PoolRecord, list[SliceRecord]]]:
+        """Yield each pool with those of the slices that are of its newest generation, if there are any."""
+        seen: dict[PoolID, list[SliceRecord]] = {}
+        for record in records:
+            newest = self._table.pools[record.pool_id].newest_slices()
+            if record.generation == newest[0].generation and is_seen(record, self._rules):
+                seen.setdefault(record.pool_id, []).append(record)
+        return ((self._table.pools[pool_id], slices) for pool_id, slices in seen.items())
+
+    def _records(self, name: str, node_id: int) -> list[SliceRecord]:
+        """Return the slices of all generations in whose scope the node is."""
         table = self._table
         records = {record.name: record for record in table.slices_of_node(name)}
         for number in table.scopes.of_node(node_id):
             records.update((record.name, record) for record in table.slices_of_scope(number))
-        seen: dict[PoolID, tuple[PoolRecord, list[SliceRecord]]] = {}
-        for record in records.values():
-            pool = table.pools[record.pool_id]
-            if record.generation == pool.newest_slices()[0].generation and is_seen(record, self._rules):
-                seen.setdefault(record.pool_id, (pool, []))[1].append(record)
-        return seen
+        return list(records.values())
 
     def _rows_on_node(self, record: SliceRecord, node_id: int) -> IntArray:
         if not record.per_device:

@@ -86,15 +86,17 @@ class Rows:
         )
 
     def assign(self, devices: tuple[Device, ...], old: IntArray) -> tuple[IntArray, IntArray]:
-        """Return a row per device of a slice, and the rows of `old`, its rows so far, that it no longer needs.
+        """Return a row per device of a slice, and those of `old`, its rows so far, that were freed before.
 
         A device keeps the row that the slice's device of this name had.
         """
         kept = {self._names[row]: row for row in old.tolist()}
         wanted = [kept.pop(device.name, None) for device in devices]
+        still_used = [row for row in wanted if row is not None]
+        unused: IntArray = np.setdiff1d(old, np.array(still_used, np.int32))
+        self.free(unused)
         self._reserve(wanted.count(None))
-        rows = np.array([self._free.pop() if row is None else row for row in wanted], np.int32)
-        return rows, np.setdiff1d(old, rows)
+        return np.array([self._free.pop() if row is None else row for row in wanted], np.int32), unused
 
     def write(self, row: int, device: Device, record: SliceRecord) -> None:
         """Put a device into an assigned row."""

@@ -58,11 +58,12 @@ class Table:
         if old is not None and old.pool_id != pool_id:
             self.remove_slice(resource_slice.name)
             old = None
-        rows, unused = self.rows.assign(resource_slice.devices, _NO_ROWS if old is None else old.rows)
+        rows, freed = self.rows.assign(resource_slice.devices, _NO_ROWS if old is None else old.rows)
+        if len(freed):
+            self.journal.add(freed)
         record = _record(resource_slice, pool_id, rows)
         for row, device in zip(rows.tolist(), resource_slice.devices, strict=True):
             self.rows.write(row, device, record)
-        self._free(unused)
         self._slices[record.name] = record
         self._enter_scopes(record, old)
         pool = self.pools.get(pool_id)
@@ -77,7 +78,8 @@ class Table:
         if record is None:
             return
         self._leave_scopes(record)
-        self._free(record.rows)
+        self.rows.free(record.rows)
+        self.journal.add(record.rows)
         pool = self.pools[record.pool_id]
         del pool.slices[name]
         self._pool_changed(pool)
@@ -200,11 +202,6 @@ class Table:
     def _class_changed(self, name: str) -> None:
         if any(rule.device_class == name for rule in self.taint_rules.values()):
             self.taint_version = self._tick()
-
-    def _free(self, rows: IntArray) -> None:
-        if len(rows):
-            self.rows.free(rows)
-            self.journal.add(rows)
 
     def _move_local_rows(self, node_name: str, home: int) -> None:
         """Set the home of all rows that name a node which has come or gone."""

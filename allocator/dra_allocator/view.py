@@ -89,9 +89,9 @@ class View:
             ("node", layout.node): layout.node_version,
             ("shared", ""): layout.shared_version,
         }
-        for pool, version in zip(layout.pools, layout.versions, strict=True):
-            versions["pool", pool.record.id] = version
-            versions["held", pool.record.id] = self.ledger.pool_version(pool.record.id)
+        for pool, version in layout.watched:
+            versions["pool", pool.id] = version
+            versions["held", pool.id] = self.ledger.pool_version(pool.id)
         for name in classes:
             versions["class", name] = self._class_version(name)
         if self.features.device_taints:
