@@ -8,7 +8,16 @@ from random import Random
 from typing import Any
 
 from dra_api.clock import Clock
-from dra_api.references import DEVICE_CLASS, DEVICE_TAINT_RULE, NODE, POD, RESOURCE_CLAIM, RESOURCE_SLICE, Resource
+from dra_api.references import (
+    DEVICE_CLASS,
+    DEVICE_TAINT_RULE,
+    NAMESPACE,
+    NODE,
+    POD,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
+    Resource,
+)
 from dra_api.transport import Transport
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.client.discovery import Served
@@ -33,6 +42,7 @@ def reflectors(transport: Transport, served: Served, cluster: Cluster, clock: Cl
     version = served.resource_version
     feeds: list[tuple[Resource, Apply, str | None]] = [
         (NODE, cluster.apply_node, None),
+        (NAMESPACE, cluster.apply_namespace, None),
         (DEVICE_CLASS, cluster.apply_class, version),
         (RESOURCE_SLICE, cluster.apply_slice, version),
         (RESOURCE_CLAIM, cluster.apply_claim, version),

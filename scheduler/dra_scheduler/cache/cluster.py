@@ -24,7 +24,7 @@ from dra_scheduler.cache.node_table import NodeTable
 from dra_scheduler.cache.pod_info import PodInfo, pod_info
 from dra_scheduler.cache.pod_store import PodStore
 from dra_scheduler.errors import UnreadableObjectError
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft, PodPlaced
 
 Raw = Mapping[str, Any]
 _log = logging.getLogger(__name__)
@@ -69,6 +69,8 @@ class Cluster:
         self.pods = PodStore(self.nodes)
         self.claims = ClaimStore(self.ledger)
         self.classes: set[str] = set()
+        self.namespaces: dict[str, Mapping[str, str]] = {}
+        """Labels of namespaces, by name."""
         self.listener: Listener | None = None
 
     def view(self) -> View:
@@ -100,6 +102,8 @@ class Cluster:
         before = self.pods.observe(pod)
         if self.listener is not None:
             self.listener.pod_seen(pod, before)
+        if pod.node_name and (before is None or (before.node_name, before.labels) != (pod.node_name, pod.labels)):
+            self._tell(PodPlaced(pod))
 
     def apply_node(self, old: Raw | None, new: Raw | None) -> None:
         """A node was added, changed or deleted."""
@@ -122,6 +126,13 @@ class Cluster:
         number = self.devices.node_id(name)
         self.nodes.set_node(info, -1 if number is None else number)
         self._tell(NodeChanged(before, info))
+
+    def apply_namespace(self, old: Raw | None, new: Raw | None) -> None:
+        """A namespace was added, changed or deleted."""
+        if new is not None:
+            self.namespaces[new["metadata"]["name"]] = new["metadata"].get("labels") or {}
+        elif old is not None:
+            self.namespaces.pop(old["metadata"]["name"], None)
 
     def apply_claim(self, old: Raw | None, new: Raw | None) -> None:
         """A claim was added, changed or deleted."""
@@ -162,6 +173,9 @@ class Cluster:
     def assume(self, pod_uid: str, node: str, allocations: Iterable[tuple[str, AllocationResult]]) -> None:
         """A pod was decided: it goes to the node, with these new allocations (claim uid, result)."""
         self.pods.assume(pod_uid, node)
+        pod = self.pods.get(pod_uid)
+        if pod is not None:
+            self._tell(PodPlaced(pod))
         for uid, allocation in allocations:
             self.claims.assume(uid, allocation, pod_uid)
 

@@ -5,7 +5,7 @@ A column exists for each label key that somebody has asked about; a row is a nod
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -70,6 +70,15 @@ class LabelColumns:
             column = self._column(key)
             mask &= column.codes == column.index.get(value, -1)
         return mask
+
+    def has(self, key: str) -> BoolArray:
+        """Which rows have the label, whatever its value."""
+        present: BoolArray = self._column(key).codes != 0
+        return present
+
+    def one_of(self, key: str, values: Collection[str]) -> BoolArray:
+        """Which rows have the label with one of these values."""
+        return self._expression(NodeSelectorRequirement(key, "In", tuple(values)))
 
     def terms(self, terms: Sequence[NodeSelectorTerm]) -> BoolArray:
         """Which rows match one of the terms (a term without requirements matches nothing)."""

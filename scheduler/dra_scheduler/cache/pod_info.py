@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from dra_api.errors import DecodeError
 from dra_cel.quantity import QuantityError
 from dra_scheduler.cache.node_selection import NodeSelection, node_selection
+from dra_scheduler.cache.pod_affinity import PodAffinity, pod_affinity
 from dra_scheduler.cache.requests import Amounts, pod_requests, scored_requests
 from dra_scheduler.errors import UnreadableObjectError
 from dra_scheduler.plugins import Plugin
@@ -63,7 +65,9 @@ class PodInfo:
     terminal: bool
     deleting: bool
     gates: tuple[str, ...]
+    labels: Mapping[str, str]
     selection: NodeSelection
+    affinity: PodAffinity
     requests: Amounts
     scored_cpu: int
     scored_memory: int
@@ -84,7 +88,7 @@ def pod_info(raw: Mapping[str, Any]) -> PodInfo:
     meta = raw.get("metadata") or {}
     try:
         return _pod_info(raw, meta, raw.get("spec") or {}, raw.get("status") or {})
-    except (QuantityError, TypeError, ValueError, KeyError, AttributeError) as error:
+    except (DecodeError, QuantityError, TypeError, ValueError, KeyError, AttributeError) as error:
         namespace, name = str(meta.get("namespace") or ""), str(meta.get("name") or "")
         raise UnreadableObjectError("Pod", namespace, name, f"{type(error).__name__}: {error}") from error
 
@@ -105,7 +109,9 @@ def _pod_info(
         terminal=status.get("phase") in {"Succeeded", "Failed"},
         deleting=meta.get("deletionTimestamp") is not None,
         gates=tuple(gate["name"] for gate in spec.get("schedulingGates") or ()),
+        labels=meta.get("labels") or {},
         selection=node_selection(spec),
+        affinity=pod_affinity(spec, meta["namespace"]),
         requests=pod_requests(spec),
         scored_cpu=cpu,
         scored_memory=memory,
@@ -150,12 +156,7 @@ def _claims(meta: Mapping[str, Any], spec: Mapping[str, Any], status: Mapping[st
 
 
 def _unsupported(spec: Mapping[str, Any]) -> tuple[Unsupported, ...]:
-    affinity = spec.get("affinity") or {}
-    found = [
-        Unsupported("InterPodAffinity", f"required {kind} is not supported by this scheduler")
-        for kind in ("podAffinity", "podAntiAffinity")
-        if (affinity.get(kind) or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
-    ]
+    found = []
     spread = spec.get("topologySpreadConstraints") or ()
     if any(c.get("whenUnsatisfiable", "DoNotSchedule") == "DoNotSchedule" for c in spread):
         text = "topologySpreadConstraints with DoNotSchedule are not supported by this scheduler"

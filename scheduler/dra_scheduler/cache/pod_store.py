@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from dra_scheduler.cache.node_table import NodeTable
@@ -28,6 +28,10 @@ class PodStore:
         self._uids: dict[tuple[str, str], str] = {}
         self._placed: dict[str, tuple[str, PodInfo]] = {}
         self._assumed: dict[str, str] = {}
+        self.placements = 0
+        """Changes with every pod that comes to a node or leaves one."""
+        self.repelling: dict[str, tuple[str, PodInfo]] = {}
+        """Placed pods with required anti-affinity and their nodes, by uid."""
 
     def __len__(self) -> int:
         return len(self._pods)
@@ -42,6 +46,10 @@ class PodStore:
     def uid_of(self, namespace: str, name: str) -> str | None:
         """Return the uid of the pod that has that name now."""
         return self._uids.get((namespace, name))
+
+    def placed(self) -> Iterable[tuple[str, PodInfo]]:
+        """Return the pods that have a node, or had one decided, with it."""
+        return self._placed.values()
 
     def assumed_node(self, uid: str) -> str | None:
         """Return the node that was decided for a pod and is not confirmed."""
@@ -92,20 +100,28 @@ class PodStore:
         if placed is not None and placed[0] == node and _same_load(placed[1], pod):
             return
         self._unplace(pod.uid)
+        self.placements += 1
         self._nodes.add_pod(node, pod)
         self._placed[pod.uid] = node, pod
+        if pod.affinity.apart:
+            self.repelling[pod.uid] = node, pod
 
     def _unplace(self, uid: str) -> None:
+        self.repelling.pop(uid, None)
         placed = self._placed.pop(uid, None)
         if placed is not None:
+            self.placements += 1
             self._nodes.remove_pod(*placed)
 
 
 def _same_load(one: PodInfo, other: PodInfo) -> bool:
-    return (one.requests, one.ports, one.scored_cpu, one.scored_memory, one.priority) == (
+    """Whether filters see no difference between two versions of a placed pod."""
+    return (one.requests, one.ports, one.scored_cpu, one.scored_memory, one.priority, one.labels, one.affinity) == (
         other.requests,
         other.ports,
         other.scored_cpu,
         other.scored_memory,
         other.priority,
+        other.labels,
+        other.affinity,
     )

@@ -23,11 +23,13 @@ from dra_allocator.rejection import Rejection
 from dra_api.clock import Clock
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.label_columns import IntArray
+from dra_scheduler.cache.pod_affinity import NO_AFFINITY
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle import rejecting
 from dra_scheduler.cycle.budget import TimeBudget
 from dra_scheduler.cycle.decision import Bind, ClaimPlan, Decision, Reject
 from dra_scheduler.cycle.diagnosis import Diagnosis
+from dra_scheduler.cycle.filters.affinity import filter_affinity
 from dra_scheduler.cycle.filters.claims import filter_allocated
 from dra_scheduler.cycle.filters.placement import PlacementFilter, conflicting_names
 from dra_scheduler.cycle.filters.resources import filter_ports, filter_resources, fits_row
@@ -46,7 +48,7 @@ class _Question:
     claims: PodClaims
     rows: IntArray
     diagnosis: Diagnosis
-    static_version: int
+    versions: tuple[int, int | None]
 
 
 class Cycle:
@@ -101,11 +103,12 @@ class Cycle:
         self._placement.apply(pod.selection, table, diagnosis)
         filter_ports(pod, table, diagnosis)
         filter_resources(pod, table, diagnosis)
+        filter_affinity(pod, cluster.pods, table, cluster.namespaces, diagnosis)
         self._filter_claims(claims, diagnosis)
         if not diagnosis.any_left():
             return rejecting.no_fit(pod, cluster, diagnosis)
         rows = self._order.best_first(pod, table, diagnosis.left)
-        return _Question(claims, rows, diagnosis, table.static_version)
+        return _Question(claims, rows, diagnosis, self._versions(pod))
 
     def _ask_node(self, pod: PodInfo, claims: PodClaims) -> _Question | Reject:
         """A pod that somebody put on a node: only its claims are our business, and only there."""
@@ -121,7 +124,7 @@ class Cycle:
         self._filter_claims(claims, diagnosis)
         if not diagnosis.any_left():
             return rejecting.no_fit(pod, cluster, diagnosis)
-        return _Question(claims, np.flatnonzero(diagnosis.left), diagnosis, cluster.nodes.static_version)
+        return _Question(claims, np.flatnonzero(diagnosis.left), diagnosis, self._versions(pod))
 
     def _filter_claims(self, claims: PodClaims, diagnosis: Diagnosis) -> None:
         now, timeout = self._clock.now(), self._settings.binding_timeout
@@ -142,10 +145,16 @@ class Cycle:
         cluster = self._cluster
         if cluster.pods.get(pod.uid) is not pod or not cluster.view().unchanged(allocation.stamp):
             return False
-        if cluster.nodes.static_version != question.static_version or resolve(pod, cluster.claims) != question.claims:
+        if self._versions(pod) != question.versions or resolve(pod, cluster.claims) != question.claims:
             return False
         row = cluster.nodes.row(allocation.node)
         return row is not None and (bool(pod.node_name) or fits_row(pod, cluster.nodes, row))
+
+    def _versions(self, pod: PodInfo) -> tuple[int, int | None]:
+        """Return what tells whether filters would still let the same nodes pass, ports and resources aside."""
+        pods = self._cluster.pods
+        social = pods.repelling or pod.affinity is not NO_AFFINITY
+        return self._cluster.nodes.static_version, pods.placements if social else None
 
     def _commit(self, pod: PodInfo, question: _Question, allocation: Allocation | None) -> Bind:
         cluster = self._cluster

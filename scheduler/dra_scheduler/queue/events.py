@@ -28,6 +28,13 @@ class PodLeft:
 
 
 @dataclass(frozen=True, slots=True)
+class PodPlaced:
+    """A pod came to a node, was decided to, or changed its labels there."""
+
+    pod: PodInfo
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimChanged:
     """A claim came, went, or got another status."""
 
@@ -41,4 +48,4 @@ class DevicesChanged:
     what: Other
 
 
-ClusterEvent = NodeChanged | PodLeft | ClaimChanged | DevicesChanged
+ClusterEvent = NodeChanged | PodLeft | PodPlaced | ClaimChanged | DevicesChanged

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dra_scheduler.cache.node_info import NodeInfo
 from dra_scheduler.cache.pod_info import ANY_ADDRESS, PodInfo
 from dra_scheduler.plugins import Plugin
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, NodeChanged, PodLeft
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, NodeChanged, PodLeft, PodPlaced
 
 
 class Hints:
@@ -29,8 +29,12 @@ class Hints:
     def _plugin(self, plugin: Plugin, pod: PodInfo, event: ClusterEvent) -> bool:
         if isinstance(event, NodeChanged):
             return _node_changed(plugin, pod, event)
+        if isinstance(event, PodPlaced):
+            return plugin == "InterPodAffinity"
         if isinstance(event, PodLeft):
-            return plugin == "NodeResourcesFit" or (plugin == "NodePorts" and _share_ports(pod, event.pod))
+            return plugin in {"NodeResourcesFit", "InterPodAffinity"} or (
+                plugin == "NodePorts" and _share_ports(pod, event.pod)
+            )
         if plugin != "DynamicResources":
             return False
         if isinstance(event, ClaimChanged):
@@ -48,6 +52,19 @@ class Hints:
         return not self._claims_problem(pod)
 
 
+def concerned(event: ClusterEvent) -> frozenset[Plugin] | None:
+    """Return the plugins whose mind an event of this kind can change at all; None: any."""
+    match event:
+        case NodeChanged():
+            return None
+        case PodPlaced():
+            return frozenset({"InterPodAffinity"})
+        case PodLeft():
+            return frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity"})
+        case _:
+            return frozenset({"DynamicResources"})
+
+
 def uses(pod: PodInfo, namespace: str, claim: str) -> bool:
     """Whether the pod names this claim."""
     return pod.namespace == namespace and any(entry.claim_name == claim for entry in pod.claims)
@@ -58,7 +75,7 @@ def _node_changed(plugin: Plugin, pod: PodInfo, event: NodeChanged) -> bool:
     if before is None:
         return _suits(plugin, pod, after)
     match plugin:
-        case "NodeAffinity":
+        case "NodeAffinity" | "InterPodAffinity":
             return before.labels != after.labels
         case "TaintToleration":
             return before.taints != after.taints and pod.selection.tolerated(after.taints)
@@ -83,7 +100,7 @@ def _suits(plugin: Plugin, pod: PodInfo, node: NodeInfo) -> bool:
             return not node.unschedulable
         case "NodeResourcesFit":
             return _has(node, pod)
-        case "NodeName" | "NodeAffinity" | "NodePorts" | "DynamicResources":
+        case "NodeName" | "NodeAffinity" | "NodePorts" | "InterPodAffinity" | "DynamicResources":
             return True
         case _:
             return False

@@ -28,7 +28,7 @@ from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.plugins import Plugin
 from dra_scheduler.queue.entry import Entry, Place
 from dra_scheduler.queue.events import ClaimChanged, ClusterEvent
-from dra_scheduler.queue.hints import Hints
+from dra_scheduler.queue.hints import Hints, concerned
 from dra_scheduler.queue.in_flight import InFlightEvents
 from dra_scheduler.settings import Settings
 
@@ -55,6 +55,7 @@ class SchedulingQueue:
         self._entries: dict[str, Entry] = {}
         self._parked: dict[str, Entry] = {}
         """Unschedulable pods, in the order in which they became so."""
+        self._parked_by: dict[Plugin, dict[str, Entry]] = {}
         self._active: _Heap = []
         self._backoff: _Heap = []
         self._error_backoff: _Heap = []
@@ -94,7 +95,7 @@ class SchedulingQueue:
         entry = self._entries.pop(uid, None)
         if entry is not None:
             self._unindex(entry.pod)
-            self._parked.pop(uid, None)
+            self._unpark(entry)
             self._in_flight.end(uid)
 
     def happened(self, event: ClusterEvent) -> None:
@@ -142,6 +143,8 @@ class SchedulingQueue:
         else:
             self._move(entry, Place.UNSCHEDULABLE)
             self._parked[uid] = entry
+            for plugin in plugins:
+                self._parked_by.setdefault(plugin, {})[uid] = entry
             self._changed.set()
 
     def retry(self, uid: str, reason: str, *, error: bool) -> None:
@@ -184,10 +187,9 @@ class SchedulingQueue:
     def _activate(self, entry: Entry) -> None:
         gate = self._gate(entry.pod)
         if gate is not None:
-            plugin, entry.reason = gate
-            entry.explain = None
-            entry.plugins = frozenset({plugin})
             self._move(entry, Place.GATED)
+            plugin, entry.reason = gate
+            entry.explain, entry.plugins = None, frozenset({plugin})
             self._changed.set()
             return
         self._move(entry, Place.ACTIVE)
@@ -205,7 +207,12 @@ class SchedulingQueue:
         self._tokens += 1
         entry.token = self._tokens
         entry.place = place
-        self._parked.pop(entry.pod.uid, None)
+        self._unpark(entry)
+
+    def _unpark(self, entry: Entry) -> None:
+        if self._parked.pop(entry.pod.uid, None) is not None:
+            for plugin in entry.plugins:
+                self._parked_by[plugin].pop(entry.pod.uid, None)
 
     # Time
 
@@ -254,7 +261,12 @@ class SchedulingQueue:
         if isinstance(event, ClaimChanged) and not event.change.freed:
             uids = self._by_claim.get((event.change.claim.namespace, event.change.claim.name), ())
             return (entry for entry in map(self._entries.__getitem__, uids) if entry.place in _WAITING)
-        return self._parked.values()
+        plugins = concerned(event)
+        if plugins is None:
+            return self._parked.values()
+        if len(plugins) == 1:
+            return self._parked_by.get(next(iter(plugins)), {}).values()
+        return {uid: e for plugin in plugins for uid, e in self._parked_by.get(plugin, {}).items()}.values()
 
     def _index(self, pod: PodInfo) -> None:
         for claim in pod.claims:
@@ -272,8 +284,9 @@ class SchedulingQueue:
 
 def _may_matter(before: PodInfo, after: PodInfo) -> bool:
     """Whether a pod changed in something that decides about it."""
-    return (before.gates, before.selection, before.claims, before.requests, before.priority) != (
+    return (before.gates, before.labels, before.selection, before.claims, before.requests, before.priority) != (
         after.gates,
+        after.labels,
         after.selection,
         after.claims,
         after.requests,

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from dra_scheduler.cache.pod_info import PodInfo
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft, PodPlaced
 from support.known import known_cluster, some_nodes
 from support.objects import make_allocation, make_claim, make_class, make_node, make_pod, make_slice, newer
 
@@ -43,7 +43,7 @@ def test_an_ended_pod_no_longer_counts_and_helps_others() -> None:
     cluster.apply_pod(None, running)
     cluster.apply_pod(running, newer(running, phase="Succeeded"))
     assert (heard.seen, heard.gone) == (["p"], ["p"])
-    assert [type(event) for event in heard.events] == [PodLeft]
+    assert [type(event) for event in heard.events] == [PodPlaced, PodLeft]
     assert cluster.nodes.requested("cpu").sum() == 0
 
 

@@ -7,8 +7,8 @@ from dra_scheduler.cache.claim_store import ClaimChange, ClaimStore
 from dra_scheduler.cache.node_info import node_info
 from dra_scheduler.cache.pod_info import pod_info
 from dra_scheduler.plugins import Plugin
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft
-from dra_scheduler.queue.hints import Hints
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft, PodPlaced
+from dra_scheduler.queue.hints import Hints, concerned
 from support.objects import Raw, make_claim, make_node, make_pod
 
 HINTS = Hints(lambda pod: "")
@@ -43,6 +43,10 @@ def changed(before: Raw | None, after: Raw) -> NodeChanged:
         ("VolumeBinding", changed(None, NODE), False),
         ("DynamicResources", DevicesChanged("class"), True),
         ("NodeAffinity", DevicesChanged("slice"), False),
+        ("InterPodAffinity", PodPlaced(pod_info(make_pod("q", node="n"))), True),
+        ("NodeResourcesFit", PodPlaced(pod_info(make_pod("q", node="n"))), False),
+        ("InterPodAffinity", PodLeft(pod_info(make_pod("q", node="n"))), True),
+        ("InterPodAffinity", changed(NODE, make_node("n", labels={"zone": "a"})), True),
         ("NodeResourcesFit", PodLeft(pod_info(make_pod("q", node="n"))), True),
         ("DynamicResources", PodLeft(pod_info(make_pod("q", node="n"))), False),
     ],
@@ -51,6 +55,9 @@ def test_events_help_the_plugins_whose_mind_they_may_change(
     plugin: Plugin, event: ClusterEvent, expected: bool
 ) -> None:
     assert helps(plugin, event, requests={"cpu": "2"}) is expected
+    # The queue asks only the pods of the plugins that are concerned at all.
+    kinds = concerned(event)
+    assert not expected or kinds is None or plugin in kinds
 
 
 def test_a_pod_that_left_helps_another_with_the_same_host_port_only() -> None:

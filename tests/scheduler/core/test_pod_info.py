@@ -44,15 +44,6 @@ def test_host_ports_of_containers_and_sidecars_count() -> None:
     ("spec", "plugin", "text"),
     [
         (
-            {
-                "affinity": {
-                    "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "zone"}]}
-                }
-            },
-            "InterPodAffinity",
-            "required podAffinity",
-        ),
-        (
             {"topologySpreadConstraints": [{"maxSkew": 1, "whenUnsatisfiable": "DoNotSchedule"}]},
             "PodTopologySpread",
             "topologySpreadConstraints",
