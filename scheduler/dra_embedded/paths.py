@@ -27,7 +27,7 @@ class Target:
 def parse_path(path: str, registry: Registry) -> Target | None:
     """What an API path means; None: it is not under a group and version that is served.
 
-    Raises StatusError (404) for a path under a served version that no resource has.
+    Raises StatusError (404) for a path under a served group that no resource has.
     """
     parts = path.strip("/").split("/")
     if parts[0] == "api" and len(parts) >= 3:
@@ -37,6 +37,8 @@ def parse_path(path: str, registry: Registry) -> Target | None:
     else:
         return None
     if not registry.has_version(group, version):
+        if registry.has_group(group):
+            raise no_such_resource()
         return None
     namespace = None
     if rest[0] == "namespaces" and len(rest) >= 3 and not (group == "" and len(rest) == 3 and _of_namespace(rest[2])):

@@ -162,6 +162,10 @@ class Registry:
         """Whether any resource is served under this group and version."""
         return (group, version) in self._versions
 
+    def has_group(self, group: str) -> bool:
+        """Whether any resource is served under this group."""
+        return any(served == group for served, _version in self._versions)
+
     def all(self) -> list[tuple[str, str, Served]]:
         """Every (group, version, resource), in the order of registration."""
         return [(group, version, served) for (group, version, _), served in self._by_path.items()]

@@ -77,7 +77,7 @@ class ClaimBehaviour(DraBehaviour):
         status = new.setdefault("status", {})
         if status.get("devices"):
             gone = _allocated(old) - _allocated(new)
-            devices = [each for each in status["devices"] if _device(each) not in gone]
+            devices = [{"conditions": None, **each} for each in status["devices"] if _device(each) not in gone]
             new["status"] = {**status, "devices": devices}
             if not devices:
                 del new["status"]["devices"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dra_api.names import qualified_name_problems
 from dra_api.validation import FieldError
 from dra_api.validation.errors import immutable, invalid, required
 from dra_embedded.kinds.behaviour import Behaviour, Call, FieldReader, Object, text_field
@@ -106,6 +107,9 @@ def _validate(obj: Object, call: Call) -> list[FieldError]:
         ):
             if not obj.get(field):
                 errors.append(required(name))
+            if field == "reportingComponent":
+                value = obj.get(field) or ""
+                errors += [invalid(name, value, problem) for problem in qualified_name_problems(value)]
         for field, limit in _LIMITS:
             if len(obj.get(field) or "") > limit:
                 errors.append(invalid(field, "", f"can have at most {limit} characters"))

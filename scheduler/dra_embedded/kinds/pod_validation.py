@@ -63,7 +63,7 @@ def validate_pod_update(new: Object, old: Object) -> list[FieldError]:
     for index, gate in enumerate(after.get("schedulingGates") or ()):
         if gate.get("name") not in gates:
             message = "only deletion is allowed, but found new scheduling gate"
-            errors.append(forbidden(f"spec.schedulingGates[{index}]", f"{message} '{gate.get('name')}'"))
+            errors.append(forbidden(f"spec.schedulingGates[{index}].name", f"{message} '{gate.get('name')}'"))
     if _fixed_part(after, gated=bool(gates)) != _fixed_part(before, gated=bool(gates)):
         updatable = ",".join(f"`{each}`" for each in _UPDATABLE)
         message = f"pod updates may not change fields other than {updatable}"
@@ -135,7 +135,7 @@ def _validate_container(
         elif key in used:
             errors.append(duplicate(field, "/".join(filter(None, key))))
         elif key[0] not in claims:
-            errors.append(not_found(f"{field}.name", key[0]))
+            errors.append(not_found(field, key[0]))
         used.add(key)
 
 

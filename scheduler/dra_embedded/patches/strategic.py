@@ -82,7 +82,7 @@ def _merge_object(target: dict[str, Any], patch: dict[str, Any]) -> dict[str, An
     for key, order in patch.items():
         field = key.partition("/")[2]
         if key.startswith("$setElementOrder/") and isinstance(merged.get(field), list):
-            merged[field] = _ordered(field, merged[field], order)
+            merged[field] = _arranged(field, merged[field], order, target.get(field) or [])
     return merged
 
 
@@ -91,7 +91,8 @@ def _merge_value(field: str, present: Any, value: Any) -> Any:
         return _merge_object(present if isinstance(present, dict) else {}, value)
     if isinstance(value, list) and isinstance(present, list):
         if field in _PRIMITIVE_SETS:
-            return [*present, *(each for each in value if each not in present)]
+            union = [*present, *(each for each in value if each not in present)]
+            return _arranged(field, union, value, present)
         if field in MERGE_KEYS and all(isinstance(each, dict) for each in [*present, *value]):
             return _merge_list(field, present, value)
     if isinstance(value, list) and field in MERGE_KEYS:
@@ -114,7 +115,8 @@ def _merge_list(field: str, present: list[dict[str, Any]], patch: list[dict[str,
             merged.append(_merge_object({}, each))
         else:
             merged[index] = _merge_object(merged[index], each)
-    return merged
+    given = [each for each in patch if each.get("$patch") != "delete"]
+    return _arranged(field, merged, given, present)
 
 
 def _merge_key(field: str, patch: list[dict[str, Any]]) -> str:
@@ -124,11 +126,30 @@ def _merge_key(field: str, patch: list[dict[str, Any]]) -> str:
     return key
 
 
-def _ordered(field: str, values: list[Any], order: list[Any]) -> list[Any]:
-    """`values` in the order asked for; those it does not mention follow in their own order."""
-    if field in MERGE_KEYS:
-        key = MERGE_KEYS[field]
-        places = {each.get(key): place for place, each in enumerate(order)}
-        return sorted(values, key=lambda each: places.get(each.get(key), len(places)))
-    places = {each: place for place, each in enumerate(order)}
-    return sorted(values, key=lambda each: places.get(each, len(places)))
+def _arranged(field: str, values: list[Any], given: list[Any], present: list[Any]) -> list[Any]:
+    """The order of a merged list, as the API server makes it.
+
+    What the patch names comes in the patch's order; the rest keeps its own order and stands before a named element only
+    if it stood there already.
+    """
+    key = MERGE_KEYS.get(field)
+    if field == "ports":
+        key = _merge_key(field, given)
+
+    def identity(each: Any) -> Any:
+        return each.get(key) if key is not None and isinstance(each, dict) else each
+
+    wanted = {identity(each): place for place, each in enumerate(given)}
+    before = {identity(each): place for place, each in enumerate(present)}
+    named = sorted((each for each in values if identity(each) in wanted), key=lambda each: wanted[identity(each)])
+    arranged: list[Any] = []
+    for each in (each for each in values if identity(each) not in wanted):
+        place = before.get(identity(each))
+        while named and not _precedes(place, before.get(identity(named[0]))):
+            arranged.append(named.pop(0))
+        arranged.append(each)
+    return arranged + named
+
+
+def _precedes(place: int | None, other: int | None) -> bool:
+    return place is not None and other is not None and place < other

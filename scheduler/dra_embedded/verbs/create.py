@@ -15,7 +15,7 @@ from dra_embedded.store.history import Stored
 Object = dict[str, Any]
 
 _NAME_ATTEMPTS = 8
-_WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "generation")
+_WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def create(context: Context, target: Target, request: Request) -> Response:

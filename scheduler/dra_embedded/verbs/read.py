@@ -133,8 +133,7 @@ def _number(version: str) -> int:
     """A resource version as a number. Raises StatusError."""
     if version.isascii() and version.isdigit():
         return int(version)
-    error = FieldError("FieldValueInvalid", "resourceVersion", version, "a resource version is a whole number")
-    raise invalid(Subject("", ""), "", [error])
+    raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{version}": not a whole number')
 
 
 def _check_reached(context: Context, version: int) -> None:

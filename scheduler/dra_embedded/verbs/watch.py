@@ -145,8 +145,7 @@ def _line(kind: bytes, obj: bytes) -> bytes:
 def _number(version: str) -> int:
     if version.isascii() and version.isdigit():
         return int(version)
-    error = FieldError("FieldValueInvalid", "resourceVersion", version, "a resource version is a whole number")
-    raise invalid(Subject("", ""), "", [error])
+    raise bad_request(f'invalid resource version: resourceVersion: Invalid value: "{version}": not a whole number')
 
 
 def _timeout(query: Mapping[str, str], context: Context) -> float:
