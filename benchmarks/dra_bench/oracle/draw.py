@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Draw:
-    """The same seed gives the same choices, on every platform and Python version that we support."""
+    """The same seed gives the same choices, on every platform."""
 
     def __init__(self, seed: int | str) -> None:
         self._random = random.Random(str(seed))
