@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format controlplane test-cluster clean
+.PHONY: help venv demo test check format conformance controlplane test-cluster clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -34,6 +34,10 @@ check: venv ## Style, types, architecture rules, module size
 format: venv ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+conformance: venv ## Run the case files in $DRA_CONFORMANCE through the engine; fails without them
+	@test -n "$(DRA_CONFORMANCE)" || { echo "set DRA_CONFORMANCE to the folder with the case files"; exit 1; }
+	$(BIN)/dra-bench conformance $(DRA_CONFORMANCE)/*.json
 
 controlplane: venv ## Build the real control plane for tests (needs Go; minutes at first, then nothing)
 	$(BIN)/python tests/controlplane/build.py

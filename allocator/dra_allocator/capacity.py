@@ -37,7 +37,7 @@ def consumption(
     amounts: dict[str, Quantity] = {}
     for name, capacity in capacities.items():
         try:
-            amount = _amount(requested.get(name), capacity, fractional)
+            amount = rounded(requested.get(name), capacity, fractional)
         except CapacityError as error:
             raise CapacityError(f'capacity "{name}": {error}') from error
         if amount.nanos < 0:
@@ -62,7 +62,11 @@ def violates(amount: Quantity, policy: CapacityPolicy | None, fractional: bool) 
     return bool(policy.valid_values) and amount not in policy.valid_values
 
 
-def _amount(requested: Quantity | None, capacity: DeviceCapacity, fractional: bool) -> Quantity:
+def rounded(requested: Quantity | None, capacity: DeviceCapacity, fractional: bool) -> Quantity:
+    """Return the amount that stands for a request of one capacity: its default, or the next one that the policy allows.
+
+    Whether the policy allows the result is another question: see `violates`. Raises CapacityError.
+    """
     policy = capacity.policy
     if requested is None:
         return policy.default if policy is not None and policy.default is not None else capacity.value
