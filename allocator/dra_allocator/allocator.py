@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 
 from dra_allocator.arrays import IntArray
 from dra_allocator.attempt import Attempt, CandidateOrder, Task, Tools
+from dra_allocator.budget import Budget
 from dra_allocator.claim import ResourceClaim
 from dra_allocator.feasible import Feasibility, FeasibleAttempt
 from dra_allocator.masks import MaskStore
 from dra_allocator.prefilter import Prefilter
-from dra_allocator.search import Budget
 from dra_allocator.view import View
 
 __all__ = ["Allocator", "Attempt", "Budget", "CandidateOrder", "Feasibility", "FeasibleAttempt"]

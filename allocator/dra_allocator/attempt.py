@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dra_allocator.arrays import IntArray
+from dra_allocator.budget import Budget
 from dra_allocator.claim import ResourceClaim
 from dra_allocator.device import DeviceID
 from dra_allocator.errors import AttemptFailedError, StaleRowsError
@@ -26,7 +27,7 @@ from dra_allocator.rejection import Rejection
 from dra_allocator.requests import ResolvedClaim, resolve
 from dra_allocator.result import build
 from dra_allocator.rules.account import Account
-from dra_allocator.search import Budget, Search
+from dra_allocator.search import Search
 from dra_allocator.view import View
 
 CandidateOrder = Callable[[str, Sequence[DeviceID]], Sequence[int]]
@@ -116,7 +117,7 @@ class Attempt:
     def _advance(self, budget: Budget) -> Outcome | None:
         """Do the next piece of work."""
         if self._queue is None:
-            return self._start()
+            return self._start(budget)
         if self._current is None:
             node_id = next(self._queue, None)
             if node_id is None:
@@ -132,13 +133,18 @@ class Attempt:
         self._search_failed(self._current.problem.layout)
         return None
 
-    def _start(self) -> Outcome | None:
+    def _start(self, budget: Budget) -> Outcome | None:
+        """Resolve the claims, bring what selectors say up to date, and line up the nodes that may do."""
         view = self._view
-        self._claims = resolve(view.table, view.features, self._task.claims)
+        if not self._claims:
+            self._claims = resolve(view.table, view.features, self._task.claims)
         if not any(claim.requests for claim in self._claims):
             return self._nothing_wanted()
         ids = self._node_ids()
         if len(ids) > _FEW_NODES:
+            texts = {one.text for claim in self._claims for some in claim.requests for r in some for one in r.selectors}
+            if not all(self._tools.masks.prepare(view.table, text, budget) for text in texts):
+                return None
             possible = self._tools.prefilter.possible(view, self._claims)
             chosen = ids[possible[ids]]
             self._tried += len(ids) - len(chosen)

@@ -159,7 +159,7 @@ class RequestCounts:
         traits = self._view.table.rows.traits
         fits = np.zeros(len(traits), np.bool_)
         kinds = np.zeros(len(traits), np.uint8)
-        for traits_id in np.unique(traits_ids).tolist():
+        for traits_id in np.flatnonzero(np.bincount(traits_ids)).tolist():
             one = traits[traits_id]
             fits[traits_id] = self._fits(one)
             kinds[traits_id] = COUNTED if one.is_plain and one.unreadable is None else BOUND

@@ -12,11 +12,11 @@ import numpy as np
 
 from dra_allocator.arrays import BoolArray, IntArray
 from dra_allocator.attempt import Attempt, Task, Tools
+from dra_allocator.budget import Budget
 from dra_allocator.claim import ResourceClaim
 from dra_allocator.errors import AttemptFailedError
 from dra_allocator.outcome import Allocation, AllocationError
-from dra_allocator.requests import resolve
-from dra_allocator.search import Budget
+from dra_allocator.requests import ResolvedClaim, resolve
 from dra_allocator.view import View
 
 
@@ -38,6 +38,7 @@ class FeasibleAttempt:
         self._nodes: Sequence[str] | list[int] = nodes.tolist() if isinstance(nodes, np.ndarray) else nodes
         self._fits: BoolArray = np.zeros(len(self._nodes), np.bool_)
         self._errors: dict[str, AllocationError] = {}
+        self._resolved: tuple[ResolvedClaim, ...] = ()
         self._left: list[int] | None = None
         self._current: Attempt | None = None
 
@@ -45,6 +46,8 @@ class FeasibleAttempt:
         """Work until there is an answer or the budget is exhausted (None)."""
         if self._left is None:
             try:
+                if not self._is_prepared(budget):
+                    return None
                 self._left = self._survey()
             except AttemptFailedError as failure:
                 return failure.error
@@ -64,10 +67,15 @@ class FeasibleAttempt:
                 return None
         return Feasibility(self._fits, self._errors)
 
+    def _is_prepared(self, budget: Budget) -> bool:
+        view = self._view
+        self._resolved = resolve(view.table, view.features, self._claims)
+        selectors = [one for claim in self._resolved for some in claim.requests for r in some for one in r.selectors]
+        return all(self._tools.masks.prepare(view.table, one.text, budget) for one in selectors)
+
     def _survey(self) -> list[int]:
         """Return the indices of the nodes that counts do not decide, last first."""
-        view = self._view
-        claims = resolve(view.table, view.features, self._claims)
+        view, claims = self._view, self._resolved
         if not any(claim.requests for claim in claims):
             self._fits[:] = True
             return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, IntArray, grown
+from dra_allocator.budget import UNLIMITED, Budget
 from dra_allocator.lru import ByteLru
 from dra_allocator.table import Table
 from dra_cel.derived import DerivedAttribute, compile_derived
@@ -13,6 +14,8 @@ from dra_cel.masks import Masks
 from dra_cel.selector import Selector, compile_selector
 
 _COMPILED = 4096
+_CHUNK = 1 << 13
+"""Rows evaluated between two questions to the budget: about a millisecond."""
 
 
 class SelectorMasks:
@@ -25,6 +28,8 @@ class SelectorMasks:
         self.table = table
         self.selector = selector
         self.position = -1
+        self._started = -1
+        self._next_row = 0
         self._match: BoolArray = np.zeros(0, np.bool_)
         self._open: BoolArray = np.zeros(0, np.bool_)
 
@@ -56,27 +61,47 @@ class SelectorMasks:
         except CelError:
             return False
 
-    def catch_up(self) -> None:
-        """Evaluate the rows that changed since the last time."""
-        position = self.table.journal.position
-        if position == self.position:
-            return
-        rows = self.table.rows_since(self.position) if self.position >= 0 else None
-        total = len(self.table.rows)
-        if rows is None or 2 * len(rows) > total:
-            masks = self._evaluate(None)
-            self._match, self._open = masks.match, masks.error | masks.unknown
-        else:
-            self._match, self._open = grown(self._match, total), grown(self._open, total)
-            if len(rows):
-                masks = self._evaluate(rows)
-                self._match[rows], self._open[rows] = masks.match, masks.error | masks.unknown
-        self.position = position
+    def catch_up(self, budget: Budget = UNLIMITED) -> bool:
+        """Evaluate the rows that changed since the last time; return False if the budget ended it before.
 
-    def _evaluate(self, rows: IntArray | None) -> Masks:
+        All rows are evaluated in chunks. What changes while that goes on is evaluated again at its end.
+        """
+        journal = self.table.journal
+        while self.position != journal.position:
+            rows = self.table.rows_since(self.position) if self.position >= 0 else None
+            if rows is not None and 2 * len(rows) <= len(self.table.rows):
+                position = journal.position
+                self._write(rows)
+                self.position = position
+            elif not self._evaluate_all(budget):
+                return False
+        return True
+
+    def _evaluate_all(self, budget: Budget) -> bool:
+        """Go on with evaluating all rows; return whether it is done."""
+        if self._next_row == 0:
+            self.position, self._started = -1, self.table.journal.position
+        while self._next_row < len(self.table.rows):
+            end = min(self._next_row + _CHUNK, len(self.table.rows))
+            self._write(np.arange(self._next_row, end, dtype=np.int32))
+            self._next_row = end
+            if end < len(self.table.rows) and budget.exhausted():
+                return False
+        self._next_row = 0
+        self.position = self._started
+        return True
+
+    def _write(self, rows: IntArray) -> None:
+        total = len(self.table.rows)
+        self._match, self._open = grown(self._match, total), grown(self._open, total)
+        if len(rows):
+            masks = self._evaluate(rows)
+            self._match[rows], self._open[rows] = masks.match, masks.error | masks.unknown
+
+    def _evaluate(self, rows: IntArray) -> Masks:
         if isinstance(self.selector, CompileError):
-            size = len(self.table.rows) if rows is None else len(rows)
-            return Masks(np.zeros(size, np.bool_), np.ones(size, np.bool_), np.zeros(size, np.bool_))
+            none = np.zeros(len(rows), np.bool_)
+            return Masks(none, ~none, none)
         return self.selector.masks(self.table.rows.columns, rows)
 
 
@@ -90,14 +115,23 @@ class MaskStore:
 
     def get(self, table: Table, text: str) -> SelectorMasks:
         """Return the masks of a selector text, up to date."""
+        masks = self._masks.get((table, text))
+        if masks is None or masks.position != table.journal.position:
+            masks = self._caught_up(table, text, UNLIMITED)
+        return masks
+
+    def prepare(self, table: Table, text: str, budget: Budget) -> bool:
+        """Bring the masks of a selector text up to date; return False if the budget ended it before."""
+        masks = self._caught_up(table, text, budget)
+        return masks.position == table.journal.position
+
+    def _caught_up(self, table: Table, text: str, budget: Budget) -> SelectorMasks:
         key = table, text
         masks = self._masks.get(key)
         if masks is None:
             masks = SelectorMasks(table, self.selector(text))
-        position = masks.position
-        masks.catch_up()
-        if masks.position != position:
-            self._masks.put(key, masks, masks.size)
+        masks.catch_up(budget)
+        self._masks.put(key, masks, masks.size)
         return masks
 
     def selector(self, text: str) -> Selector | CompileError:

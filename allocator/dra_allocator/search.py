@@ -23,8 +23,8 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
+from dra_allocator.budget import Budget
 from dra_allocator.candidates import NO, OPEN, YES, Candidates, Need
 from dra_allocator.problem import NodeProblem
 from dra_allocator.requests import MAX_DEVICES
@@ -33,14 +33,6 @@ from dra_allocator.rules.rule import Rule
 
 _CHECK_EVERY = 16
 _MAX_FAILED_STATES = 1 << 17
-
-
-class Budget(Protocol):
-    """How long a step may take; asked often, so it must be cheap."""
-
-    def exhausted(self) -> bool:
-        """Return whether the step should end now."""
-        ...
 
 
 @dataclass(slots=True)
