@@ -49,7 +49,8 @@ class Book(Protocol):
 class Claim:
     """A claim. `raw` is its newest known version (v1) and is never changed in place.
 
-    `spec` None: it cannot be read, `problem` says why. `reserved_for` are the uids in `status.reservedFor`.
+    `spec` None: it cannot be read, `problem` says why. Claims with equal `wants` ask for the same. `reserved_for` are
+    the uids in `status.reservedFor`.
     """
 
     uid: str
@@ -57,6 +58,7 @@ class Claim:
     name: str
     raw: Mapping[str, Any]
     spec: ResourceClaim | None = None
+    wants: str = ""
     problem: str = ""
     allocation: AllocationResult | None = None
     reserved_for: tuple[str, ...] = ()
@@ -168,6 +170,7 @@ class ClaimStore:
         claim.owner_uid = owners[0].get("uid") or "" if owners else ""
         try:
             claim.spec = decode.resource_claim(dict(raw))
+            claim.wants = repr((claim.spec.requests, claim.spec.constraints))
         except DecodeError as error:
             claim.problem = str(error)
         self._by_key[claim.namespace, claim.name] = claim

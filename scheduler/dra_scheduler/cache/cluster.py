@@ -71,6 +71,7 @@ class Cluster:
         self.classes: set[str] = set()
         self.namespaces: dict[str, Mapping[str, str]] = {}
         """Labels of namespaces, by name."""
+        self.namespaces_version = 0
         self.listener: Listener | None = None
 
     def view(self) -> View:
@@ -129,6 +130,7 @@ class Cluster:
 
     def apply_namespace(self, old: Raw | None, new: Raw | None) -> None:
         """A namespace was added, changed or deleted."""
+        self.namespaces_version += 1
         if new is not None:
             self.namespaces[new["metadata"]["name"]] = new["metadata"].get("labels") or {}
         elif old is not None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dra_allocator.claim import DeviceRequest
-from dra_allocator.features import Features
 from dra_scheduler.cache.claim_store import Claim, ClaimStore
+from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodClaim, PodInfo
 
 MAX_RESERVATIONS = 256
@@ -55,27 +54,33 @@ def _problem(pod: PodInfo, entry: PodClaim, claim: Claim | None) -> str:
     return claim.problem
 
 
-def refused(pod: PodInfo, claims: PodClaims, classes: Iterable[str], features: Features) -> str:
+def refused(pod: PodInfo, claims: PodClaims, cluster: Cluster) -> str:
     """Return why no node can help: a claim has no room for the pod, or a request cannot be served. Else nothing."""
     for claim in claims.allocated:
         if pod.uid not in claim.reserved_for and len(claim.reserved_for) >= MAX_RESERVATIONS:
             return "resourceclaim in use"
     for claim in claims.unallocated:
+        if claim.spec is not None and claim.spec.classic_controller is not None:
+            controller = claim.spec.classic_controller
+            return (
+                f"resource claim {claim.namespace}/{claim.name} is to be allocated by the controller {controller} "
+                f"(classic DRA), which is not supported by this scheduler"
+            )
         for request in claim.spec.requests if claim.spec is not None else ():
-            problem = _refused_request(claim, request, classes, features)
+            problem = _refused_request(claim, request, cluster)
             if problem:
                 return problem
     return ""
 
 
-def _refused_request(claim: Claim, request: DeviceRequest, classes: Iterable[str], features: Features) -> str:
+def _refused_request(claim: Claim, request: DeviceRequest, cluster: Cluster) -> str:
     where = f"resource claim {claim.namespace}/{claim.name}, request {request.name}"
     if request.unsupported is not None:
         return f"{where}: unknown request type"
-    if request.first_available and not features.prioritized_list:
+    if request.first_available and not cluster.features.prioritized_list:
         return f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled"
     for part in request.first_available or (request,):
-        if part.unsupported is None and part.device_class not in classes:
+        if part.unsupported is None and part.device_class not in cluster.classes:
             name = request.name if part is request else f"{request.name}/{part.name}"
             return f"request {name}: device class {part.device_class} does not exist"
     return ""

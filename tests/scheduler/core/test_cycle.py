@@ -89,6 +89,11 @@ def test_an_allocation_elsewhere_is_named_as_what_may_be_released() -> None:
             lambda c: c.apply_claim(None, make_claim("c", device_class="other")),
             "request gpu: device class other does not exist",
         ),
+        (
+            lambda c: c.apply_claim(None, classic(make_claim("c"))),
+            "resource claim default/c is to be allocated by the controller gpu.example.com (classic DRA), which is "
+            "not supported by this scheduler",
+        ),
         (lambda c: c.apply_claim(None, deleted(make_claim("c"))), 'resourceclaim "c" is being deleted'),
         (
             lambda c: c.apply_claim(
@@ -117,6 +122,11 @@ def test_a_generated_claim_of_another_pod_is_refused() -> None:
     claims = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
     outcome = rejected(decide(cluster, make_pod("p", claims=claims, statuses={"gpu": "c"})))
     assert outcome.before_filters == "ResourceClaim default/c was not created for Pod default/p (Pod is not owner)"
+
+
+def classic(raw: Raw) -> Raw:
+    raw["spec"]["controller"] = "gpu.example.com"
+    return raw
 
 
 def deleted(raw: Raw) -> Raw:
@@ -180,6 +190,31 @@ class Slow:
 class Never:
     def exhausted(self) -> bool:
         return False
+
+
+def claimant(number: int, **more: object) -> Raw:
+    return make_pod(f"p{number}", claims=[{"name": "gpu", "resourceClaimName": f"c{number}"}], **more)  # type: ignore[arg-type]
+
+
+def test_pods_that_ask_for_the_same_are_rejected_by_one_search_until_something_changes() -> None:
+    cluster = known_cluster(some_nodes(2), devices=1)
+    for number in range(5):
+        cluster.apply_claim(None, make_claim(f"c{number}", count=2))
+    counting = Slow(0, lambda attempt: None)
+    cycle = make_cycle(cluster, allocator=counting)
+    first = rejected(decide(cluster, claimant(0), cycle))
+    second = rejected(decide(cluster, claimant(1), cycle))
+    assert counting.attempts == 1
+    assert (second.counts, second.preemption) == (first.counts, first.preemption)
+    assert first.explain is not None
+    assert second.explain is not None
+    assert [entry.claim for entry in first.explain()] == ["default/c0"]
+    assert [entry.claim for entry in second.explain()] == ["default/c1"]
+    rejected(decide(cluster, claimant(2, priority=5), cycle))
+    assert counting.attempts == 2
+    cluster.apply_slice(None, make_slice("n0", 2, name="slice-n0"))
+    bound(decide(cluster, claimant(3), cycle))
+    assert counting.attempts == 3
 
 
 def test_the_event_loop_gets_its_turn_between_slices() -> None:

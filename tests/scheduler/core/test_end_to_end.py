@@ -50,6 +50,7 @@ def test_who_finds_no_device_waits_with_kube_schedulers_words_and_gets_one_that_
         assert message == f"0/2 nodes are available: 2 cannot allocate all claims. {HELPLESS.format(n=2)}"
         (shown,) = stage.scheduler.pending() if stage.scheduler else []
         assert (shown.name, shown.reason) == (waiting, message)
+        assert "in use" in shown.explanation
         (event,) = await stage.events("FailedScheduling")
         assert event["note"].startswith(message)
         assert event["regarding"]["name"] == waiting

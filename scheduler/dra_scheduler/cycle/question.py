@@ -1,0 +1,99 @@
+"""The part of a cycle before the allocator: a pod's claims, and the nodes that are left by the filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from dra_api.clock import Clock
+from dra_scheduler.cache.cluster import Cluster
+from dra_scheduler.cache.label_columns import IntArray
+from dra_scheduler.cache.pod_affinity import NO_AFFINITY
+from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.cycle import rejecting
+from dra_scheduler.cycle.decision import Reject
+from dra_scheduler.cycle.diagnosis import Diagnosis
+from dra_scheduler.cycle.filters.affinity import filter_affinity
+from dra_scheduler.cycle.filters.claims import filter_allocated
+from dra_scheduler.cycle.filters.placement import PlacementFilter, conflicting_names
+from dra_scheduler.cycle.filters.resources import filter_ports, filter_resources, fits_row
+from dra_scheduler.cycle.pod_claims import PodClaims, refused, resolve
+from dra_scheduler.cycle.score import NodeOrder
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is put to the allocator: rows of the node table in the order to try, and what the filters found."""
+
+    claims: PodClaims
+    rows: IntArray
+    diagnosis: Diagnosis
+    versions: tuple[int, int | None]
+
+
+class Questioner:
+    """Runs the filters. Reads the cluster, changes nothing."""
+
+    def __init__(self, cluster: Cluster, clock: Clock, random: Random, binding_timeout: float) -> None:
+        self._cluster = cluster
+        self._clock = clock
+        self._binding_timeout = binding_timeout
+        self._order = NodeOrder(random)
+        self._placement = PlacementFilter()
+
+    def ask(self, pod: PodInfo, claims: PodClaims) -> Question | Reject:
+        """Return the nodes to try, or why there are none."""
+        text = refused(pod, claims, self._cluster)
+        if text:
+            return rejecting.before_filters(pod, self._cluster, "DynamicResources", text)
+        return self._one_node(pod, claims) if pod.node_name else self._all_nodes(pod, claims)
+
+    def still_so(self, pod: PodInfo, question: Question, node: str) -> bool:
+        """Whether the filters would still let this node pass."""
+        table = self._cluster.nodes
+        if self._versions(pod) != question.versions or resolve(pod, self._cluster.claims) != question.claims:
+            return False
+        row = table.row(node)
+        return row is not None and (bool(pod.node_name) or fits_row(pod, table, row))
+
+    def _all_nodes(self, pod: PodInfo, claims: PodClaims) -> Question | Reject:
+        cluster, table = self._cluster, self._cluster.nodes
+        problem = rejecting.unsupported(pod, cluster)
+        if problem is not None:
+            return problem
+        if conflicting_names(pod.selection):
+            return rejecting.before_filters(pod, cluster, "NodeAffinity", rejecting.CONFLICTING_NAMES)
+        diagnosis = Diagnosis(table)
+        self._placement.apply(pod.selection, table, diagnosis)
+        filter_ports(pod, table, diagnosis)
+        filter_resources(pod, table, diagnosis)
+        filter_affinity(pod, cluster.pods, table, cluster.namespaces, diagnosis)
+        self._filter_claims(claims, diagnosis)
+        if not diagnosis.any_left():
+            return rejecting.no_fit(pod, cluster, diagnosis)
+        rows = self._order.best_first(pod, table, diagnosis.left)
+        return Question(claims, rows, diagnosis, self._versions(pod))
+
+    def _one_node(self, pod: PodInfo, claims: PodClaims) -> Question | Reject:
+        """A pod that somebody put on a node: only its claims are our business, and only there."""
+        cluster = self._cluster
+        diagnosis = Diagnosis(cluster.nodes)
+        row = cluster.nodes.row(pod.node_name)
+        diagnosis.left[:] = False
+        if row is not None:
+            diagnosis.left[row] = True
+        self._filter_claims(claims, diagnosis)
+        if not diagnosis.any_left():
+            return rejecting.no_fit(pod, cluster, diagnosis)
+        return Question(claims, np.flatnonzero(diagnosis.left), diagnosis, self._versions(pod))
+
+    def _filter_claims(self, claims: PodClaims, diagnosis: Diagnosis) -> None:
+        filter_allocated(claims.allocated, self._cluster.nodes, diagnosis, self._clock.now(), self._binding_timeout)
+
+    def _versions(self, pod: PodInfo) -> tuple[int, int | None]:
+        """Return what tells whether filters would still let the same nodes pass, ports and resources aside."""
+        pods = self._cluster.pods
+        social = pods.repelling or pod.affinity is not NO_AFFINITY
+        return self._cluster.nodes.static_version, pods.placements if social else None
