@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from support.flaky import pytest_runtest_protocol, summary_lines
 
@@ -13,6 +14,10 @@ __all__ = ["pytest_runtest_protocol"]
 
 LEFT_OUT = pytest.StashKey[int]()
 WORKER_KEY = "cluster_tests_left_out"
+
+# The machine may be busy with other things: how long one example takes says nothing about the code.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 def pytest_configure(config: pytest.Config) -> None:

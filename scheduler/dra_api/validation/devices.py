@@ -51,7 +51,7 @@ def device(path: str, value: Raw, old: Raw | None, per_device_selection: bool, r
     entries = len(attributes) + len(value.get("capacity") or {})
     if entries > MAX_ENTRIES:
         yield invalid(path, entries, f"the total number of attributes and capacities must not exceed {MAX_ENTRIES}")
-    count = sum(sum(len(attribute.get(name) or ()) for name in _LISTS) or 1 for attribute in attributes.values())
+    count = sum(map(_values, attributes.values()))
     if count > MAX_VALUES:
         yield invalid(path, count, f"the total number of attribute values must not exceed {MAX_VALUES}")
     for name, attribute in attributes.items():
@@ -72,7 +72,13 @@ def _counter_set(value: Raw) -> str:
     return value.get("counterSet") or ""
 
 
+def _values(attribute: Raw) -> int:
+    return sum(len(content) for content in attribute.values() if isinstance(content, list)) or 1
+
+
 def _attribute(path: str, attribute: Raw) -> Errors:
+    if len(attribute) == 1 and (attribute.get("int") is not None or attribute.get("bool") is not None):
+        return  # the common cases, kept short
     for name in _SCALARS:
         content = attribute.get(name)
         if content is not None:

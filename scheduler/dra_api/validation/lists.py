@@ -44,9 +44,12 @@ def duplicates(path: str, values: Sequence[Any], key: Callable[[Any], Hashable] 
 
 def one_of(path: str, value: Raw, members: Sequence[str]) -> Errors:
     """Check that exactly one member of a union is set; an empty list does not count as set."""
-    chosen = [name for name in members if value.get(name) not in (None, [])]
+    chosen = [name for name in value if name in members and value[name] not in (None, [])]
+    if len(chosen) == 1:
+        return
     known = ", ".join(f"`{name}`" for name in members)
     if not chosen:
         yield invalid(path, "", f"must specify one of: {known}")
-    elif len(chosen) > 1:
+    else:
+        chosen.sort(key=members.index)
         yield invalid(path, f"{{{', '.join(chosen)}}}", f"must specify exactly one of: {known}")
