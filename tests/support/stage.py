@@ -162,7 +162,7 @@ def resource_slice(node_name: str, devices: int, *, generation: int = 1, slices:
     }
 
 
-def device_class(name: str = "gpu", selector: str = "") -> Raw:
+def device_class(name: str = "gpu", selector: str = 'device.driver == "gpu.example.com"') -> Raw:
     spec = {"selectors": [{"cel": {"expression": selector}}]} if selector else {}
     return {"apiVersion": GROUP, "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
 

@@ -27,6 +27,8 @@ from dra_scheduler.errors import UnreadableObjectError
 from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft, PodPlaced
 
 Raw = Mapping[str, Any]
+CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
+"""Before the name of a DeviceClass: the extended resource that every class has."""
 _log = logging.getLogger(__name__)
 
 
@@ -68,7 +70,8 @@ class Cluster:
         self.nodes = NodeTable()
         self.pods = PodStore(self.nodes)
         self.claims = ClaimStore(self.ledger)
-        self.classes: set[str] = set()
+        self.classes: dict[str, str] = {}
+        """DeviceClasses by name, with the extended resource that each stands for ("": none)."""
         self.namespaces: dict[str, Mapping[str, str]] = {}
         """Labels of namespaces, by name."""
         self.namespaces_version = 0
@@ -152,9 +155,9 @@ class Cluster:
         """A DeviceClass was added, changed or deleted."""
         self._apply(old, new, _Entry(decode.device_class, self.devices.apply_class, self.devices.remove_class))
         if new is not None:
-            self.classes.add(new["metadata"]["name"])
+            self.classes[new["metadata"]["name"]] = (new.get("spec") or {}).get("extendedResourceName") or ""
         elif old is not None:
-            self.classes.discard(old["metadata"]["name"])
+            self.classes.pop(old["metadata"]["name"], None)
         self._tell(DevicesChanged("class"))
 
     def apply_taint_rule(self, old: Raw | None, new: Raw | None) -> None:
@@ -169,6 +172,12 @@ class Cluster:
         if change is not None and change.claim.problem:
             _log.warning("object cannot be read: %s", change.claim.problem)
         self._claim_changed(change)
+
+    def class_of_resource(self, resource: str) -> str | None:
+        """Return the DeviceClass behind an extended resource (KEP-5004), None if there is none."""
+        if resource.startswith(CLASS_PREFIX):
+            return resource.removeprefix(CLASS_PREFIX)
+        return next((name for name, stands_for in self.classes.items() if stands_for == resource), None)
 
     # Decisions
 

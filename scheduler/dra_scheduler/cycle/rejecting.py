@@ -42,10 +42,16 @@ def before_filters(pod: PodInfo, cluster: Cluster, plugin: Plugin, text: str) ->
 
 def unsupported(pod: PodInfo, cluster: Cluster) -> Reject | None:
     """The pod requires what this scheduler does not evaluate, so it must not be placed as if it did not."""
-    if not pod.unsupported:
-        return None
-    first = pod.unsupported[0]
-    return before_filters(pod, cluster, first.plugin, first.text)
+    if pod.unsupported:
+        first = pod.unsupported[0]
+        return before_filters(pod, cluster, first.plugin, first.text)
+    for resource in pod.requests:
+        # Only names with a domain can be backed by devices; a node that has the resource itself serves it itself.
+        name = cluster.class_of_resource(resource) if "/" in resource else None
+        if name is not None and not cluster.nodes.allocatable(resource).any():
+            text = f"extended resource {resource} of DeviceClass {name} is not supported by this scheduler"
+            return before_filters(pod, cluster, "DynamicResources", text)
+    return None
 
 
 def no_fit(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis) -> Reject:

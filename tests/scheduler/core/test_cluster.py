@@ -64,7 +64,7 @@ def test_slices_classes_and_claims_are_told_on() -> None:
     cluster.listener = heard = Heard()
     cluster.apply_slice(None, make_slice("n0", 1))
     cluster.apply_class(make_class(), None)
-    assert cluster.classes == set()
+    assert cluster.classes == {}
     cluster.apply_claim(None, make_claim("c", allocation=make_allocation("gpu-0", node="n0")))
     cluster.apply_claim(make_claim("c"), None)
     assert [type(event) for event in heard.events] == [DevicesChanged, DevicesChanged, ClaimChanged, ClaimChanged]

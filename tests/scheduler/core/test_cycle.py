@@ -11,7 +11,7 @@ from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.report.condition import condition_text
 from support.fake_clock import FakeClock
 from support.known import decide, known_cluster, known_pod, make_cycle, some_nodes
-from support.objects import Raw, make_allocation, make_claim, make_node, make_pod, make_slice, newer
+from support.objects import Raw, make_allocation, make_claim, make_class, make_node, make_pod, make_slice, newer
 
 CLAIM = [{"name": "gpu", "resourceClaimName": "c"}]
 
@@ -190,6 +190,20 @@ class Slow:
 class Never:
     def exhausted(self) -> bool:
         return False
+
+
+@pytest.mark.parametrize("name", ["example.com/gpu", "deviceclass.resource.kubernetes.io/gpu"])
+def test_an_extended_resource_of_a_device_class_is_refused_unless_a_node_has_it_itself(name: str) -> None:
+    cluster = known_cluster(some_nodes(1))
+    gpu = make_class()
+    gpu["spec"]["extendedResourceName"] = "example.com/gpu"
+    cluster.apply_class(make_class(), gpu)
+    text = rejected(decide(cluster, make_pod("p", requests={name: "1"}))).before_filters
+    assert text == f"extended resource {name} of DeviceClass gpu is not supported by this scheduler"
+    plugin_node = make_node("n1")
+    plugin_node["status"]["allocatable"][name] = "2"
+    cluster.apply_node(None, plugin_node)
+    assert bound(decide(cluster, make_pod("q", requests={name: "1"}))).node == "n1"
 
 
 def claimant(number: int, **more: object) -> Raw:
