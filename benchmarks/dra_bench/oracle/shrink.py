@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 JSON = dict[str, Any]
@@ -63,39 +64,47 @@ _KEYS = frozenset(
 _NOT_EMPTY = frozenset({"firstAvailable", "nodeSelectorTerms", "matchExpressions", "ints", "strings"})
 
 
+Edit = Callable[[JSON], JSON]
+
+
 def shrink(case: JSON, still: Callable[[JSON], bool], *, most: int = 2000) -> JSON:
     """Return a smaller case for which `still` is true; it is asked at most `most` times."""
-    asked = 0
-    progress = True
-    while progress and asked < most:
-        progress = False
-        for smaller in _smaller(case):
-            asked += 1
-            if asked >= most:
+    asked = position = 0
+    progress = False
+    while asked < most:
+        edits = list(_edits(case))
+        if position >= len(edits):
+            if not progress:
                 break
-            if still(smaller):
-                case, progress = smaller, True
-                break
+            position, progress = 0, False
+            continue
+        smaller = edits[position](case)
+        asked += 1
+        if still(smaller):
+            case, progress = smaller, True  # the next edit is at this position now
+        else:
+            position += 1
     return case
 
 
-def _smaller(case: JSON) -> Iterator[JSON]:
-    yield from _without_slices(case)
+def _edits(case: JSON) -> Iterator[Edit]:
+    """What can be taken away or simplified, the largest parts first."""
+    for index in range(len(case["slices"])):
+        yield partial(_without_slice, index)
     for path in sorted(_removable(case, ()), key=len):
-        yield _removed(case, path)
+        yield partial(_removed, path)
     for path, value in _simpler(case, ()):
-        yield _replaced(case, path, value)
+        yield partial(_replaced, path, value)
 
 
-def _without_slices(case: JSON) -> Iterator[JSON]:
-    """Without a slice, the others of its generation counting one less."""
-    for index, one in enumerate(case["slices"]):
-        smaller = _removed(case, ("slices", index))
-        pool = one["spec"]["pool"]
-        for other in smaller["slices"]:
-            if other["spec"]["driver"] == one["spec"]["driver"] and other["spec"]["pool"] == pool:
-                other["spec"]["pool"]["resourceSliceCount"] -= 1
-        yield smaller
+def _without_slice(index: int, case: JSON) -> JSON:
+    """Take a slice away; the others of its generation count one less."""
+    spec = case["slices"][index]["spec"]
+    smaller = _removed(("slices", index), case)
+    for other in smaller["slices"]:
+        if other["spec"]["driver"] == spec["driver"] and other["spec"]["pool"] == spec["pool"]:
+            other["spec"]["pool"]["resourceSliceCount"] -= 1
+    return smaller
 
 
 def _removable(value: Any, path: Path) -> Iterator[Path]:
@@ -142,14 +151,14 @@ def _name(path: Path) -> str:
     return path[-1] if path and isinstance(path[-1], str) else ""
 
 
-def _removed(case: JSON, path: Path) -> JSON:
+def _removed(path: Path, case: JSON) -> JSON:
     smaller = copy.deepcopy(case)
     parent = _at(smaller, path[:-1])
     del parent[path[-1]]
     return smaller
 
 
-def _replaced(case: JSON, path: Path, value: Any) -> JSON:
+def _replaced(path: Path, value: Any, case: JSON) -> JSON:
     changed = copy.deepcopy(case)
     _at(changed, path[:-1])[path[-1]] = value
     return changed

@@ -72,11 +72,16 @@ class Rules:
         if self._in_use(one, candidate, picks) or not self.selectable(one, candidate):
             return None
         taken = self.offers(one, candidate)
-        if taken is None or not (self._counts_nothing(one) or self._left(candidate, taken, picks)):
+        if taken is None:
+            return None
+        left = self._counts_nothing(one) or self._left(candidate, taken, picks)
+        if not left and one.everything is None:
             return None
         if not self._node_and_gates(candidate) or not self._counters_left(one, candidate, picks):
             return None
         if self._tainted(one, candidate.device) or not self._constraints_hold(one, candidate, picks):
+            return None
+        if not left:  # for mode All Kubernetes looks at constraints first, which may be an error
             return None
         return Pick(one, candidate, taken if self._shared(candidate) else None)
 
