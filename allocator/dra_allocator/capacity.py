@@ -11,7 +11,7 @@ from dra_allocator.device import CapacityPolicy, CapacityRange, DeviceCapacity
 from dra_allocator.errors import AllocatorError
 from dra_cel.quantity import MAX_INT64, NANO, Quantity
 
-_MILLI = NANO // 1000
+MILLI = NANO // 1000
 
 
 class CapacityError(AllocatorError, ValueError):
@@ -83,10 +83,10 @@ def _round_up(requested: Quantity, valid: CapacityRange, fractional: bool) -> Qu
         return valid.minimum
     if valid.step is None or valid.step.nanos <= 0:
         return requested
-    unit = _unit(valid, fractional)
+    unit = unit_of(valid, fractional)
     asked = _in_units(requested, unit)
     least, step = _in_units(valid.minimum, unit), _in_units(valid.step, unit)
-    if asked > MAX_INT64 or (unit == _MILLI and asked * unit != requested.nanos):
+    if asked > MAX_INT64 or (unit == MILLI and exact_milli(requested) is None):
         raise _not_representable(f"request {requested} does not fit the range's units")
     result = least - (least - asked) // step * step
     if result > MAX_INT64:
@@ -99,27 +99,29 @@ def _violates_range(amount: Quantity, valid: CapacityRange, fractional: bool) ->
         return True
     if valid.step is None or valid.step.nanos <= 0:
         return False
-    unit = _unit(valid, fractional)
-    if unit == _MILLI and amount.nanos % unit:
+    unit = unit_of(valid, fractional)
+    units = _in_units(amount, unit)
+    if units > MAX_INT64 or (unit == MILLI and exact_milli(amount) is None):
         return True
-    return (_in_units(amount, unit) - _in_units(valid.minimum, unit)) % _in_units(valid.step, unit) != 0
+    return (units - _in_units(valid.minimum, unit)) % _in_units(valid.step, unit) != 0
 
 
-def counts_thousandths(valid: CapacityRange, fractional: bool) -> bool:
-    """Return whether a range is counted in thousandths and not in whole units.
+def unit_of(valid: CapacityRange, fractional: bool) -> int:
+    """Return the unit in which a range is counted, in nano-units.
 
-    Only where the gate is on, the range has fractions, and all of it is exact in 64 bits of thousandths: Kubernetes
-    1.37 takes them for ranges of integers too, which then fail above 9.2 * 10^15.
+    Thousandths only where the gate is on, the range has fractions, and all of it is exact in 64 bits of thousandths:
+    Kubernetes 1.37 takes them for ranges of integers too, which then fail above 9.2 * 10^15.
     """
     bounds = [bound for bound in (valid.minimum, valid.maximum, valid.step) if bound is not None]
     if not fractional or all(bound.nanos % NANO == 0 for bound in bounds):
-        return False
-    return all(bound.nanos % _MILLI == 0 and abs(bound.nanos // _MILLI) <= MAX_INT64 for bound in bounds)
+        return NANO
+    return NANO if any(exact_milli(bound) is None for bound in bounds) else MILLI
 
 
-def _unit(valid: CapacityRange, fractional: bool) -> int:
-    """Return the unit to count in, in nano-units."""
-    return _MILLI if counts_thousandths(valid, fractional) else NANO
+def exact_milli(quantity: Quantity) -> int | None:
+    """Return a quantity in thousandths, None where these are not exact or need more than 64 bits."""
+    whole, rest = divmod(quantity.nanos, MILLI)
+    return None if rest or abs(whole) > MAX_INT64 else whole
 
 
 def _in_units(quantity: Quantity, unit: int) -> int:

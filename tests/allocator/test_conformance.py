@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +19,7 @@ from dra_allocator.table import Table
 from dra_allocator.view import View
 from dra_api import decode, encode
 from dra_cel.quantity import Quantity
+from support.conformance import NO_CONFORMANCE, conformance_cases
 from support.devices import Calls
 
 SHARE = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa"
@@ -48,15 +47,8 @@ CORRECTED = {
 }
 
 
-def _cases() -> list[Any]:
-    folder = os.environ.get("DRA_CONFORMANCE")
-    if not folder:
-        return []
-    return list(json.loads((Path(folder) / "allocator-cases.json").read_text()))
-
-
-CASES = _cases()
-pytestmark = pytest.mark.skipif(not CASES, reason="DRA_CONFORMANCE does not name the folder with the conformance data")
+CASES = conformance_cases("allocator-cases.json")
+pytestmark = pytest.mark.skipif(not CASES, reason=NO_CONFORMANCE)
 
 
 def run(case: Mapping[str, Any]) -> Outcome:
