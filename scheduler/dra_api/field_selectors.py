@@ -30,7 +30,9 @@ class FieldMatcher:
 
 def parse_field_query(query: str) -> FieldMatcher:
     """Return the matcher of a `fieldSelector` query parameter. Raises SelectorSyntaxError."""
-    return FieldMatcher(tuple(_term(part, query) for part in _split(query) if part))
+    terms = [_term(part, query) for part in _split(query) if part]
+    # A term without field and value (`=`) selects everything, as in Kubernetes.
+    return FieldMatcher(tuple(term for term in terms if term.field or term.value))
 
 
 def _split(query: str) -> list[str]:

@@ -183,6 +183,10 @@ def test_a_field_query_compares_fields() -> None:
     assert not matcher.matches(lambda field: (fields | {"status.phase": "Running"}).get(field, ""))
 
 
+def test_a_field_term_without_field_and_value_selects_everything() -> None:
+    assert parse_field_query("=,!=").terms == ()
+
+
 def test_a_field_query_may_escape_its_separators() -> None:
     assert parse_field_query(r"a=x\,y\=z\\").terms == (FieldTerm("a", True, "x,y=z\\"),)
 

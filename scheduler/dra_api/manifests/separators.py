@@ -26,6 +26,8 @@ def split_documents(text: str) -> Iterator[Chunk]:
     lines = text.split("\n")
     start, odd = 0, None
     for i, line in enumerate(lines):
+        if not line or not _is_dash(line[0]):
+            continue
         kind = _separator(line)
         if kind is None:
             continue
@@ -40,7 +42,7 @@ def _separator(line: str) -> str | None:
     if line.startswith("---") and (len(line) == 3 or line[3] in " \t\r"):
         return "standard"
     bare = line.rstrip()
-    if len(bare) < 1 or bare in ("-", "---") or not all(_is_dash(char) for char in bare):
+    if bare in ("-", "---") or not all(_is_dash(char) for char in bare):
         return None
     return "odd"
 
