@@ -29,6 +29,9 @@ from dra_cel.unification import Unifier, most_general
 MAX_TYPE_SIZE = 10_000
 """Types with more parts than this are refused: they could double with every nested literal."""
 
+MAX_MATCHES = 4096
+"""Resolved calls that are remembered between expressions."""
+
 _LITERAL_TYPES: dict[type, Type] = {
     bool: t.BOOL,
     int: t.INT,
@@ -54,6 +57,9 @@ class Resolution:
     type_name: str | None = None
     overloads: tuple[Overload, ...] = ()
     namespaced: bool = False
+
+
+_EQUALITY = frozenset({"_==_", "_!=_"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,8 @@ class _Checker:
 
     def run(self, root: Node) -> Checked:
         self._check(root)
-        types = {node: self._unifier.substitute(type_, final=True) for node, type_ in self._types.items()}
+        known: dict[int, Type] = {}
+        types = {node: self._unifier.closed(type_, known) for node, type_ in self._types.items()}
         return Checked(self._text, root, types, self._resolutions)
 
     def _error(self, offset: int, message: str, suggestion: str | None = None) -> CompileError:
@@ -121,7 +128,7 @@ class _Checker:
             raise self._mismatch(offset, source, target)
 
     def _mismatch(self, offset: int, expected: Type, found: Type) -> CompileError:
-        expected, found = (self._unifier.substitute(type_, final=True) for type_ in (expected, found))
+        expected, found = (self._unifier.closed(type_, {}) for type_ in (expected, found))
         return self._error(offset, f"expected type '{expected}' but found '{found}'")
 
     # --- names
@@ -233,19 +240,42 @@ class _Checker:
                 self._expect_bool(operand, arg)
             self._resolutions[node] = Resolution(overloads=entries)
             return t.BOOL
-        result, applicable = self._match(entries, args, target is not None)
+        if name in _EQUALITY and len(args) == 2:
+            # The general rule would bind a fresh parameter to the left side and then try the right one.
+            if not self._unifier.assignable(args[1], args[0]):
+                raise self._no_overload(node, name, args, False)
+            self._resolutions[node] = Resolution(overloads=entries)
+            return t.BOOL
+        result, applicable = self._match_once(name, entries, args, target is not None)
         if result is None:
             raise self._no_overload(node, name, args, target is not None)
-        self._resolutions[node] = Resolution(overloads=tuple(applicable), namespaced=namespaced)
+        self._resolutions[node] = Resolution(overloads=applicable, namespaced=namespaced)
         return result
 
     def _expect_bool(self, operand: Node, type_: Type) -> None:
         if not self._unifier.assignable(type_, t.BOOL):
             raise self._mismatch(operand.offset, t.BOOL, type_)
 
+    def _match_once(
+        self, name: str, entries: Sequence[Overload], args: Sequence[Type], member: bool
+    ) -> tuple[Type | None, tuple[Overload, ...]]:
+        """Like `_match`; remembers results that depend on nothing but closed types."""
+        if any(arg.is_open or arg.nullable for arg in args):
+            return self._match(entries, args, member)
+        matches = self._environment.matches
+        key = (name, member, tuple(args))
+        found = matches.get(key)
+        if found is None:
+            found = self._match(entries, args, member)
+            if found[0] is not None and not found[0].is_open:
+                if len(matches) >= MAX_MATCHES:
+                    matches.clear()
+                matches[key] = found
+        return found
+
     def _match(
         self, entries: Sequence[Overload], args: Sequence[Type], member: bool
-    ) -> tuple[Type | None, list[Overload]]:
+    ) -> tuple[Type | None, tuple[Overload, ...]]:
         """Return the result type and the overloads that fit; dyn where they disagree."""
         result: Type | None = None
         applicable = []
@@ -262,10 +292,10 @@ class _Checker:
                     result = declared
                 elif not result.is_dyn and declared != result:
                     result = t.DYN
-        return result, applicable
+        return result, tuple(applicable)
 
     def _no_overload(self, node: Call, name: str, args: Sequence[Type], member: bool) -> CompileError:
-        shown = [self._unifier.substitute(arg, final=True) for arg in args]
+        shown = [self._unifier.closed(arg, {}) for arg in args]
         signature = f"({', '.join(map(str, shown))})"
         if member:
             signature = f"{shown[0]}.({', '.join(map(str, shown[1:]))})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dra_cel.checker import check
-from dra_cel.cost import estimate
 from dra_cel.environment import Environment
 from dra_cel.frame import Step
 from dra_cel.literal_types import check_literals
@@ -11,11 +10,11 @@ from dra_cel.parser import parse
 from dra_cel.planner import Planner
 
 
-def compile_expression(text: str, declared: Environment) -> tuple[Planner, Step, int]:
-    """Parse, check, plan and estimate an expression of any result type.
+def compile_expression(text: str, declared: Environment) -> tuple[Planner, Step]:
+    """Parse, check and plan an expression of any result type.
 
     Returns:
-        What was found out about it, its compiled form and its static worst-case cost.
+        What was found out about it, and its compiled form.
 
     Raises:
         CompileError: the text is no valid expression.
@@ -24,5 +23,4 @@ def compile_expression(text: str, declared: Environment) -> tuple[Planner, Step,
     checked = check(text, parse(text), declared)
     check_literals(checked)
     planner = Planner(checked)
-    step = planner.plan(checked.root).step
-    return planner, step, estimate(checked)
+    return planner, planner.plan(checked.root).step

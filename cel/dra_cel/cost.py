@@ -277,9 +277,10 @@ class _Estimator:
         )
         if node.macro == "bind":
             total = total.plus(self.cost(node.result))
+            self._pop(node.accumulator)
+            # The variable is out of scope already, so its size counts as unknown here: Kubernetes' rule.
             self._set_size(node, self._size(node.result))
             self._set_entries(node, self._entries_of(node.result))
-            self._pop(node.accumulator)
             return total
         self._push_loop_variables(node)
         turn = self.cost(node.condition).plus(self.cost(node.step))

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 from dra_cel import types as t
 from dra_cel.compilation import compile_expression
+from dra_cel.cost import estimate
 from dra_cel.device import AttributeValue, DeviceFields
 from dra_cel.environment import environment
 from dra_cel.errors import CompileError, EvaluationError
@@ -23,17 +24,20 @@ class DerivedAttribute:
 
     Attributes:
         text: the expression.
-        estimated_cost: Kubernetes' static worst-case cost.
 
     """
 
-    __slots__ = ("_slots", "_step", "estimated_cost", "text")
+    __slots__ = ("_planner", "_step", "text")
 
-    def __init__(self, planner: Planner, step: Step, estimated_cost: int) -> None:
+    def __init__(self, planner: Planner, step: Step) -> None:
         self.text: str = planner.checked.text
-        self.estimated_cost: int = estimated_cost
+        self._planner = planner
         self._step = step
-        self._slots = planner.slots
+
+    @property
+    def estimated_cost(self) -> int:
+        """Kubernetes' static worst-case cost; the API server refuses more than 1,000,000."""
+        return estimate(self._planner.checked)
 
     def value(self, device: DeviceFields) -> AttributeValue:
         """Evaluate it for one device.
@@ -51,7 +55,7 @@ class DerivedAttribute:
             EvaluationError: as in `value`.
 
         """
-        frame = Frame(device, self._slots)
+        frame = Frame(device, self._planner.slots)
         try:
             value = self._step(frame)
             frame.check_cost()
@@ -78,14 +82,14 @@ def compile_derived(
 
     """
     declared = environment(new_expression, list_attributes, consumable_capacity)
-    planner, step, cost = compile_expression(text, declared)
+    planner, step = compile_expression(text, declared)
     result = planner.checked.result
     is_list = declared.list_results and result.kind is Kind.LIST
     if not _is_scalar(result) and not (is_list and _is_scalar(result.params[0])):
         lists = " or a list of these scalars" if declared.list_results else ""
         message = f"must evaluate to a primitive scalar (string, integer, boolean, semver){lists}, not {result}"
         raise CompileError(message, text, 0)
-    return DerivedAttribute(planner, step, cost)
+    return DerivedAttribute(planner, step)
 
 
 def _is_scalar(type_: Type) -> bool:

@@ -40,12 +40,23 @@ def _accepted(type_: Type) -> type | None:
     return certain_class(type_)
 
 
+_SIGNATURES: dict[str, tuple[type | None, ...]] = {}
+
+
+def _signature(entry: Overload) -> tuple[type | None, ...]:
+    """Return the classes that an overload accepts."""
+    known = _SIGNATURES.get(entry.id)
+    if known is None:
+        known = _SIGNATURES[entry.id] = tuple([_accepted(arg) for arg in entry.args])
+    return known
+
+
 class Dispatcher:
     """Finds the implementation for argument classes; remembers what it found."""
 
     def __init__(self, function: str, overloads: Sequence[Overload]) -> None:
         self._function = function
-        self._candidates = [(tuple([_accepted(arg) for arg in entry.args]), entry.call) for entry in overloads]
+        self._candidates = [(_signature(entry), entry.call) for entry in overloads]
         self.known: dict[Any, Implementation] = {}
 
     def find(self, args: Sequence[Any]) -> Implementation:
@@ -70,8 +81,7 @@ def settled(overloads: Sequence[Overload], types: Sequence[Type]) -> Implementat
     if len(overloads) != 1:
         return None
     entry = overloads[0]
-    for wanted, given in zip(entry.args, types, strict=True):
-        accepted = _accepted(wanted)
+    for accepted, given in zip(_signature(entry), types, strict=True):
         if accepted is not None and certain_class(given) is not accepted:
             return None
     return entry.call

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dra_cel import types as t
 from dra_cel.functions.table import Overload, all_functions
 
 DEVICE_VARIABLE = "device"
+
+Signature = tuple[str, bool, tuple[t.Type, ...]]
+"""Function, whether it is called on a receiver, types of the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Environment:
         type_names: types that can be named in an expression.
         attribute: static type of an attribute's value.
         list_results: whether a derived attribute may be a list.
+        matches: calls that were resolved before; it only saves time.
 
     """
 
@@ -35,6 +39,7 @@ class Environment:
     type_names: Mapping[str, t.Type]
     attribute: t.Type
     list_results: bool
+    matches: dict[Signature, tuple[t.Type | None, tuple[Overload, ...]]] = field(default_factory=dict, repr=False)
 
 
 _WRAPPERS = {

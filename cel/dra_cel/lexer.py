@@ -57,19 +57,19 @@ def tokenize(text: str) -> list[Token]:
     """
     tokens = []
     position = 0
-    length = len(text)
-    scan = _TOKEN.match
-    while position < length:
-        match = scan(text, position)
-        if match is None:
-            raise CompileError(_describe(text[position]), text, position)
+    for match in _TOKEN.finditer(text):
+        if match.start() != position:
+            break
+        position = match.end()
         kind = match.lastgroup or ""
         if kind != "SPACE":
             word = match.group()
-            if kind == "OPERATOR" or (kind == "IDENT" and word in _KEYWORDS):
+            if kind == "OPERATOR" or word in _KEYWORDS:
                 kind = word
-            tokens.append(Token(kind, word, position))
-        position = match.end()
+            tokens.append(Token(kind, word, match.start()))
+    if position != len(text):
+        raise CompileError(_describe(text[position]), text, position)
+    length = len(text)
     tokens.append(Token("END", "", length))
     return tokens
 

@@ -86,6 +86,8 @@ def _unsigned(text: str) -> UInt | None:
 
 
 def _digits(text: str) -> int | None:
+    if len(text) <= 18 and text.isdigit():
+        return int(text)
     sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text)
     base = 16 if digits.startswith("0x") else 10
     digits = digits.removeprefix("0x").lstrip("0") or "0"

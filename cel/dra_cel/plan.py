@@ -24,6 +24,7 @@ class Plan:
             converted constant. Constants are free.
         field: set where it is a field of the device or something selected from it; see `fields`.
         chained: whether it is a variable or a selection, so that selecting from it costs one unit only.
+        conditional: whether it is `a ? b : c`.
 
     """
 
@@ -34,6 +35,12 @@ class Plan:
     constant: bool = False
     field: tuple[str, ...] | None = None
     chained: bool = False
+    conditional: bool = False
+
+    @property
+    def based(self) -> bool:
+        """Whether its cost includes the unit of the variable that a selection starts from."""
+        return self.chained and not self.conditional
 
 
 def constant_plan(value: Any, type_: Type) -> Plan:

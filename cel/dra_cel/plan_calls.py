@@ -44,6 +44,8 @@ def plan_call(planner: Planner, node: Call) -> Plan:
     plans = [planner.plan(operand) for operand in operands]
     type_ = planner.type_of(node)
     name = resolution.overloads[0].function
+    if name in ("_[_]", "_[?_]") and plans[1].constant and type(plans[1].value) not in plan_fields.KEYS:
+        raise planner.error(node.offset, f"a '{plans[1].type}' can't be an index or a key")
     special = _SPECIAL.get(name)
     if special is not None:
         return special(plans, type_)
@@ -76,7 +78,7 @@ def _plan_function(
     planner: Planner, node: Call, name: str, overloads: Sequence[Overload], plans: Sequence[Plan]
 ) -> Plan:
     type_ = planner.type_of(node)
-    charge = overloads[0].charge if len(overloads) == 1 or overloads[0].charge.by_function else Charge()
+    charge = overloads[-1].charge if len(overloads) == 1 or overloads[-1].charge.by_function else Charge()
     step = _call_step(name, overloads, plans, charge)
     if name in CONVERSIONS and len(plans) == 1 and plans[0].constant:
         return _converted(planner, node, name, step, type_)
@@ -228,8 +230,9 @@ def _or(plans: Sequence[Plan], type_: Type) -> Plan:
 
 
 def _conditional(plans: Sequence[Plan], type_: Type) -> Plan:
-    step = plan_logic.conditional_step(plans[0].step, plans[1].step, plans[2].step)
-    return Plan(step, type_, chained=True)
+    discounts = int(plans[1].based), int(plans[2].based)
+    step = plan_logic.conditional_step(plans[0].step, plans[1].step, plans[2].step, discounts)
+    return Plan(step, type_, chained=True, conditional=True)
 
 
 def _index(plans: Sequence[Plan], type_: Type) -> Plan:

@@ -13,7 +13,11 @@ from dra_cel.frame import Frame, Step
 from dra_cel.functions.operators import index_list, optional_index
 from dra_cel.plan import Plan
 from dra_cel.types import Type
+from dra_cel.uint import UInt
 from dra_cel.values import EMPTY_MAP, MISSING, NONE, CelMap, Optional, type_name
+
+KEYS = frozenset({bool, int, UInt, float, str})
+"""Classes of values that can be an index or a key of a selection."""
 
 
 def _device(frame: Frame) -> CelMap:
@@ -59,20 +63,43 @@ def plan_index(operand: Plan, key: Plan, type_: Type) -> Plan:
         known = _plan_device_field((*operand.field, key.value), type_, False)
         if known is not None:
             return known
-    cost = 1 if operand.chained else 2
+    start = 0 if operand.chained else 1
     container_step, key_step = operand.step, key.step
+    charge = _key_charge(key)
 
     def step(frame: Frame) -> Any:
-        container, key = container_step(frame), key_step(frame)
-        frame.cost += cost
+        container = container_step(frame)
+        frame.cost += start
         if type(container) is Optional:
-            return optional_index(container, key)
-        value = lookup(container, key)
+            return _optional_element(frame, container, key_step, charge)
+        key = key_step(frame)
+        frame.cost += charge
+        value = lookup(container, _checked_key(key))
         if value is MISSING:
             raise EvaluationError(f"no such key: {key}")
         return value
 
     return Plan(step, type_, chained=True)
+
+
+def _key_charge(key: Plan) -> int:
+    """Return what a look-up costs besides its key; a name or selection as a key is free of its base cost."""
+    return 0 if key.based else 1
+
+
+def _checked_key(key: Any) -> Any:
+    if type(key) not in KEYS:
+        raise EvaluationError(f"a value of type '{type_name(key)}' can't be an index or a key")
+    return key
+
+
+def _optional_element(frame: Frame, container: Any, key_step: Step, charge: int) -> Optional:
+    """Return `container[?key]`; the key is not even evaluated where there is no container."""
+    if type(container) is Optional and not container.present:
+        return NONE
+    result = optional_index(container, _checked_key(key_step(frame)))
+    frame.cost += charge if result.present else charge - 1
+    return result
 
 
 def _select_step(operand: Step, field: str, cost: int) -> Step:
@@ -85,10 +112,17 @@ def _select_step(operand: Step, field: str, cost: int) -> Step:
                 raise EvaluationError(f"no such key: {field}")
             return value
         if type(container) is Optional:
-            return _from_optional(container, field)
+            return _charged(frame, _from_optional(container, field))
         return lookup(container, field)
 
     return step
+
+
+def _charged(frame: Frame, result: Optional) -> Optional:
+    """Take back the unit of a selection that found nothing."""
+    if result.value is MISSING:
+        frame.cost -= 1
+    return result
 
 
 def _from_optional(container: Optional, field: str) -> Optional:
@@ -121,22 +155,22 @@ def plan_optional_select(operand: Plan, key: Plan, type_: Type) -> Plan:
         frame.cost += cost
         if type(container) is not Optional:
             container = Optional(container)
-        return _from_optional(container, field)
+        return _charged(frame, _from_optional(container, field))
 
     return Plan(step, type_, chained=True)
 
 
 def plan_optional_index(operand: Plan, key: Plan, type_: Type) -> Plan:
     """Compile `operand[?key]`."""
-    cost = 1 if operand.chained else 2
-    container_step, key_step = operand.step, key.step
+    start = 0 if operand.chained else 1
+    container_step, key_step, charge = operand.step, key.step, _key_charge(key)
     if operand.field is not None and len(operand.field) == 3 and type(key.value) is str:
         return Plan(_optional_read_step((*operand.field, key.value)), type_, chained=True)
 
     def step(frame: Frame) -> Optional:
-        container, key = container_step(frame), key_step(frame)
-        frame.cost += cost
-        return optional_index(container, key)
+        container = container_step(frame)
+        frame.cost += start
+        return _optional_element(frame, container, key_step, charge)
 
     return Plan(step, type_, chained=True)
 
@@ -264,6 +298,6 @@ def _optional_read_step(path: tuple[str, ...]) -> Step:
         frame.cost += 4
         device = frame.device
         value = (device.attributes if attributes else device.capacity).get(name)
-        return NONE if value is None else Optional(value)
+        return _charged(frame, NONE if value is None else Optional(value))
 
     return step

@@ -64,14 +64,25 @@ def or_step(left: Step, right: Step) -> Step:
     return step
 
 
-def conditional_step(condition: Step, then: Step, other: Step) -> Step:
-    """Return `condition ? then : other`; only the branch taken is evaluated."""
+def conditional_step(condition: Step, then: Step, other: Step, discounts: tuple[int, int]) -> Step:
+    """Return `condition ? then : other`; only the branch taken is evaluated.
+
+    Args:
+        condition: evaluates the condition.
+        then: evaluates the branch for true.
+        other: evaluates the branch for false.
+        discounts: what the branches cost less than elsewhere: a name or selection is free of its base cost there.
+
+    """
+    then_discount, other_discount = discounts
 
     def step(frame: Frame) -> Any:
         value = condition(frame)
         if value is True:
+            frame.cost -= then_discount
             return then(frame)
         if value is False:
+            frame.cost -= other_discount
             return other(frame)
         raise not_bool(value)
 

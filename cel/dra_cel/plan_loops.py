@@ -124,9 +124,7 @@ def _exists_one(planner: Planner, node: Comprehension, items: Items) -> Step:
             if value is True:
                 count += 1
                 frame.cost += 2
-            elif value is False:
-                frame.cost += 1
-            else:
+            elif value is not False:
                 raise not_bool(value)
         frame.cost += 2
         return count == 1
@@ -146,13 +144,13 @@ def _filter_and_body(planner: Planner, node: Comprehension) -> tuple[Step | None
 
 
 def _passes(keep: Step | None, frame: Frame) -> bool:
+    """Return whether the filter lets an element pass; keeping the accumulator as it is costs nothing."""
     if keep is None:
         return True
     value = keep(frame)
     if value is True:
         return True
     if value is False:
-        frame.cost += 1
         return False
     raise not_bool(value)
 

@@ -10,7 +10,7 @@ from dra_cel.ast import Call, Comprehension, Node
 from dra_cel.columns import ColumnKey, ColumnSource, RowArray
 from dra_cel.leaf import Budget, Leaf
 from dra_cel.planner import Planner
-from dra_cel.reading import Aliases, Path, Reader
+from dra_cel.reading import Aliases, Path, Reader, Reads
 from dra_cel.states import States
 
 Evaluate = Callable[[ColumnSource, "RowArray | None", Budget], States]
@@ -60,7 +60,7 @@ class _Builder:
             if node.function == "_?_:_":
                 return _chosen(*[self.structure(argument, aliases) for argument in node.args])
         if isinstance(node, Comprehension) and node.macro == "bind":
-            inner: dict[str, Path | frozenset[ColumnKey] | None] = dict(aliases)
+            inner: dict[str, Path | Reads] = dict(aliases)
             inner[node.accumulator] = self._reader.alias(node.initial, aliases)
             return self.structure(node.result, inner)
         return self.leaf(node, aliases)

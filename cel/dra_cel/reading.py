@@ -13,9 +13,12 @@ from dra_cel.literal_types import children
 
 Path = tuple[str, ...]
 """A selection that starts with `device`: `("device", "attributes", "domain", "id")`."""
-Aliases = Mapping[str, "Path | frozenset[ColumnKey] | None"]
+Reads = frozenset[ColumnKey] | None
+"""Columns that a value depends on; None: on everything."""
+Aliases = Mapping[str, "Path | Reads"]
 """What a local variable stands for: a path, or a value that depends on columns (None: on everything)."""
 
+NOTHING: frozenset[ColumnKey] = frozenset()
 _MAPS = ("attributes", "capacity")
 
 
@@ -31,20 +34,21 @@ class Reader:
     def __init__(self, checked: Checked, constant: Callable[[Node], Any]) -> None:
         self._checked = checked
         self._constant = constant
-        self._aliases: dict[Node, Path | frozenset[ColumnKey] | None] = {}
+        self._reads: dict[Node, Reads] = {}
 
-    def reads(self, node: Node, aliases: Aliases) -> frozenset[ColumnKey] | None:
-        """Return the columns that a node reads; None where it may read everything."""
-        found: set[ColumnKey] = set()
-        return frozenset(found) if self._collect(node, aliases, found, set()) else None
+    def reads(self, node: Node, aliases: Aliases) -> Reads:
+        """Return the columns that a node reads; None where it may read everything.
 
-    def alias(self, node: Node, aliases: Aliases) -> Path | frozenset[ColumnKey] | None:
+        A node has one scope, so its result is remembered.
+        """
+        if node not in self._reads:
+            self._reads[node] = self._find(node, aliases)
+        return self._reads[node]
+
+    def alias(self, node: Node, aliases: Aliases) -> Path | Reads:
         """Return what a variable with this initial value stands for."""
-        if node not in self._aliases:
-            path = self._path(node, aliases)
-            short = path is not None and len(path) < 4
-            self._aliases[node] = path if short else self.reads(node, aliases)
-        return self._aliases[node]
+        path = self._path(node, aliases)
+        return path if path is not None and len(path) < 4 else self.reads(node, aliases)
 
     def _path(self, node: Node, aliases: Aliases) -> Path | None:
         if isinstance(node, Ident):
@@ -61,30 +65,24 @@ class Reader:
             return (*path, key) if path is not None and type(key) is str else None
         return None
 
-    def _collect(self, node: Node, aliases: Aliases, found: set[ColumnKey], seen: set[Node]) -> bool:
-        """Add what a node reads; return False where that is everything."""
-        if node in seen:
-            return True
-        seen.add(node)
+    def _find(self, node: Node, aliases: Aliases) -> Reads:
         path = self._path(node, aliases)
         if path is not None:
-            return _add_path(path, found)
+            return _path_reads(path)
         if isinstance(node, Ident):
-            columns = aliases.get(node.name, frozenset())
-            if columns is None:
-                return False
-            found.update(key for key in columns if isinstance(key, ColumnKey))
-            return True
+            target = aliases.get(node.name, NOTHING)
+            assert not isinstance(target, tuple)
+            return target
         if isinstance(node, Comprehension):
-            return self._collect_loop(node, aliases, found, seen)
+            return self._loop_reads(node, aliases)
         container, key = self._tested(node)
         if container is not None:
             path = self._path(container, aliases)
             if path is not None and len(path) < 3 and isinstance(node, Select):
-                return True  # has() of a field of the device, or of a domain, is always true
+                return NOTHING  # has() of a field of the device, or of a domain, is always true
             if path is not None and type(key) is str:
-                return _add_test((*path, key), found)
-        return all(self._collect(part, aliases, found, seen) for part in children(node))
+                return _test_reads((*path, key))
+        return _union([self.reads(part, aliases) for part in children(node)])
 
     def _tested(self, node: Node) -> tuple[Node | None, Any]:
         """Return container and key where a node looks up a key that may be absent."""
@@ -97,35 +95,41 @@ class Reader:
                 return node.args[1], self._constant(node.args[0])
         return None, None
 
-    def _collect_loop(self, node: Comprehension, aliases: Aliases, found: set[ColumnKey], seen: set[Node]) -> bool:
+    def _loop_reads(self, node: Comprehension, aliases: Aliases) -> Reads:
+        inner: dict[str, Path | Reads] = dict(aliases)
         if node.macro == "bind":
-            inner: dict[str, Path | frozenset[ColumnKey] | None] = dict(aliases)
             inner[node.accumulator] = self.alias(node.initial, aliases)
-            return self._collect(node.result, inner, found, seen)
-        if not self._collect(node.iter_range, aliases, found, seen):
-            return False
-        inner = {**aliases, node.iter_var: frozenset(), node.accumulator: frozenset()}
+            return self.reads(node.result, inner)
+        inner[node.iter_var] = inner[node.accumulator] = NOTHING
         if node.iter_var2:
-            inner[node.iter_var2] = frozenset()
-        return self._collect(node.step, inner, found, seen)
+            inner[node.iter_var2] = NOTHING
+        return _union([self.reads(node.iter_range, aliases), self.reads(node.step, inner)])
 
 
-def _add_path(path: Path, found: set[ColumnKey]) -> bool:
+def _union(parts: list[Reads]) -> Reads:
+    result = NOTHING
+    for part in parts:
+        if part is None:
+            return None
+        result = result | part if result else part
+    return result
+
+
+def _path_reads(path: Path) -> Reads:
+    """Return what the value at a path depends on."""
     if len(path) == 2 and path[1] == "driver":
-        found.add(ColumnKey("driver"))
-        return True
+        return frozenset({ColumnKey("driver")})
     if len(path) == 2 and path[1] == "allowMultipleAllocations":
-        found.add(ColumnKey("sharing"))
-        return True
-    return len(path) >= 4 and _add_test(path[:4], found)
+        return frozenset({ColumnKey("sharing")})
+    return _test_reads(path[:4]) if len(path) >= 4 else None
 
 
-def _add_test(path: Path, found: set[ColumnKey]) -> bool:
-    """Add what a look-up of the last part of a path reads."""
-    if len(path) == 4 and path[1] in _MAPS:
-        if "/" not in path[2]:
-            found.add(ColumnKey("attribute" if path[1] == "attributes" else "capacity", f"{path[2]}/{path[3]}"))
-        return True
+def _test_reads(path: Path) -> Reads:
+    """Return what a look-up of the last part of a path depends on."""
     if len(path) > 4:
-        return _add_path(path, found)
-    return False
+        return _path_reads(path)
+    if len(path) < 4 or path[1] not in _MAPS:
+        return None
+    if "/" in path[2]:
+        return NOTHING
+    return frozenset({ColumnKey("attribute" if path[1] == "attributes" else "capacity", f"{path[2]}/{path[3]}")})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dra_cel.columns import ColumnKey, ColumnSource, RowArray
 from dra_cel.compilation import compile_expression
+from dra_cel.cost import estimate
 from dra_cel.device import DeviceFields
 from dra_cel.environment import environment
 from dra_cel.errors import CompileError, EvaluationError
@@ -27,20 +28,34 @@ class Selector:
 
     Attributes:
         text: the expression.
-        reads: the columns it may read; None where that is open, for instance with macros over whole maps.
-        estimated_cost: Kubernetes' static worst-case cost; the API server refuses more than 1,000,000.
 
     """
 
-    __slots__ = ("_program", "_slots", "_step", "estimated_cost", "reads", "text")
+    __slots__ = ("_cost", "_planner", "_program", "_step", "text")
 
-    def __init__(self, planner: Planner, step: Step, program: Program, estimated_cost: int) -> None:
+    def __init__(self, planner: Planner, step: Step) -> None:
         self.text: str = planner.checked.text
-        self.reads: frozenset[ColumnKey] | None = program.reads
-        self.estimated_cost: int = estimated_cost
+        self._planner = planner
         self._step = step
-        self._slots = planner.slots
-        self._program = program
+        self._cost: int | None = None
+        self._program: Program | None = None
+
+    @property
+    def estimated_cost(self) -> int:
+        """Kubernetes' static worst-case cost; the API server refuses more than 1,000,000."""
+        if self._cost is None:
+            self._cost = estimate(self._planner.checked)
+        return self._cost
+
+    @property
+    def reads(self) -> frozenset[ColumnKey] | None:
+        """The columns it may read; None where that is open, for instance with macros over whole maps."""
+        return self._columns_program().reads
+
+    def _columns_program(self) -> Program:
+        if self._program is None:
+            self._program = build(self._planner, split=self.estimated_cost <= COST_LIMIT)
+        return self._program
 
     def matches(self, device: DeviceFields) -> bool:
         """Evaluate it for one device.
@@ -58,7 +73,7 @@ class Selector:
             EvaluationError: as in `matches`.
 
         """
-        frame = Frame(device, self._slots)
+        frame = Frame(device, self._planner.slots)
         try:
             value = self._step(frame)
             frame.check_cost()
@@ -89,7 +104,7 @@ class Selector:
                 resolved row by row.
 
         """
-        states = self._program.evaluate(columns, rows, Budget(evaluations, cost))
+        states = self._columns_program().evaluate(columns, rows, Budget(evaluations, cost))
         return Masks(states == TRUE, states == ERROR, states == UNKNOWN)
 
     def resolve(self, columns: ColumnSource, row: int) -> bool:
@@ -118,8 +133,8 @@ def compile_selector(
 
     """
     declared = environment(new_expression, list_attributes, consumable_capacity)
-    planner, step, cost = compile_expression(text, declared)
+    planner, step = compile_expression(text, declared)
     result = planner.checked.result
     if result not in (BOOL, declared.attribute):
         raise CompileError(f"must evaluate to bool or the unknown type, not {result}", text, 0)
-    return Selector(planner, step, build(planner, split=cost <= COST_LIMIT), cost)
+    return Selector(planner, step)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import functools
-from dataclasses import dataclass, field
 
 
 class Kind(enum.Enum):
@@ -19,7 +18,6 @@ class Kind(enum.Enum):
     NULL = "null_type"
     DYN = "dyn"
     ANY = "any"
-    ERROR = "*error*"
     TIMESTAMP = "google.protobuf.Timestamp"
     DURATION = "google.protobuf.Duration"
     LIST = "list"
@@ -29,47 +27,55 @@ class Kind(enum.Enum):
     OPAQUE = "opaque"
     PARAM = "parameter"
 
+    __hash__ = object.__hash__  # by identity, which is much faster than by name
 
-@dataclass(frozen=True, slots=True)
+
 class Type:
-    """A type with its parameters.
+    """A type with its parameters. Immutable; written out, because the checker makes thousands of them.
 
     Attributes:
         kind: what sort of type it is.
         name: as expressions and error messages write it.
         params: element types; the wrapped type of `type(T)` and `optional_type(T)`.
-        nullable: whether it is one of the protobuf wrappers, which accept null.
+        nullable: whether it is one of the protobuf wrappers, which accept null; does not count for equality.
         size: number of types in it, to refuse monstrous ones.
         is_open: whether it contains a type parameter.
+        is_dyn: whether anything may be assigned to it and from it.
 
     """
 
-    kind: Kind
-    name: str
-    params: tuple[Type, ...] = ()
-    nullable: bool = field(default=False, compare=False)
-    size: int = field(init=False, compare=False)
-    is_open: bool = field(init=False, compare=False)
+    __slots__ = ("is_dyn", "is_open", "kind", "name", "nullable", "params", "size")
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "size", 1 + sum(param.size for param in self.params))
-        is_open = self.kind is Kind.PARAM or any(param.is_open for param in self.params)
-        object.__setattr__(self, "is_open", is_open)
+    def __init__(self, kind: Kind, name: str, params: tuple[Type, ...] = (), nullable: bool = False) -> None:
+        self.kind = kind
+        self.name = name
+        self.params = params
+        self.nullable = nullable
+        self.is_dyn = kind is Kind.DYN or kind is Kind.ANY
+        self.is_open = kind is Kind.PARAM
+        self.size = 1
+        for param in params:
+            self.size += param.size
+            if param.is_open:
+                self.is_open = True
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Type):
+            return NotImplemented
+        return self.kind is other.kind and self.name == other.name and self.params == other.params
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.params))
 
     def __str__(self) -> str:
         if not self.params:
             return self.name
         return f"{self.name}({', '.join(map(str, self.params))})"
 
-    @property
-    def is_dyn(self) -> bool:
-        """Whether anything may be assigned to it and from it."""
-        return self.kind is Kind.DYN or self.kind is Kind.ANY
-
-    @property
-    def is_dyn_or_error(self) -> bool:
-        """Like is_dyn; also true for the type of what was already reported as wrong."""
-        return self.kind is Kind.DYN or self.kind is Kind.ANY or self.kind is Kind.ERROR
+    def __repr__(self) -> str:
+        return f"Type({self})"
 
     @property
     def is_optional(self) -> bool:
@@ -93,7 +99,6 @@ BYTES = _simple(Kind.BYTES)
 NULL = _simple(Kind.NULL)
 DYN = _simple(Kind.DYN)
 ANY = Type(Kind.ANY, "google.protobuf.Any")
-ERROR = _simple(Kind.ERROR)
 TIMESTAMP = Type(Kind.TIMESTAMP, "timestamp")
 DURATION = Type(Kind.DURATION, "duration")
 TYPE = _simple(Kind.TYPE)

@@ -29,8 +29,6 @@ class Unifier:
 
     def all_assignable(self, sources: Sequence[Type], targets: Sequence[Type]) -> bool:
         """Return whether each source can be used as its target; binds nothing unless all can."""
-        if len(sources) != len(targets):
-            return False
         mark = len(self._trail)
         for source, target in zip(sources, targets, strict=True):
             if not self._assign(source, target):
@@ -43,16 +41,38 @@ class Unifier:
                 return False
         return True
 
-    def substitute(self, type_: Type, final: bool = False) -> Type:
-        """Replace bound parameters; with final also unbound ones, by dyn."""
+    def substitute(self, type_: Type) -> Type:
+        """Replace bound parameters."""
         if not type_.is_open:
             return type_
         if type_.kind is Kind.PARAM:
             bound = self._bindings.get(type_.name)
-            if bound is not None:
-                return self.substitute(bound, final)
-            return DYN if final else type_
-        return Type(type_.kind, type_.name, tuple([self.substitute(p, final) for p in type_.params]))
+            return type_ if bound is None else self.substitute(bound)
+        params = tuple([self.substitute(param) for param in type_.params])
+        if all(new is old for new, old in zip(params, type_.params, strict=True)):
+            return type_
+        return Type(type_.kind, type_.name, params)
+
+    def closed(self, type_: Type, known: dict[int, Type]) -> Type:
+        """Replace all parameters, those that stand for nothing by dyn.
+
+        Args:
+            type_: the type.
+            known: results by identity of the types, which must stay alive; types of nested literals share parts.
+
+        """
+        if not type_.is_open:
+            return type_
+        result = known.get(id(type_))
+        if result is None:
+            if type_.kind is Kind.PARAM:
+                bound = self._bindings.get(type_.name)
+                result = DYN if bound is None else self.closed(bound, known)
+            else:
+                params = tuple([self.closed(param, known) for param in type_.params])
+                result = Type(type_.kind, type_.name, params)
+            known[id(type_)] = result
+        return result
 
     def instantiate(self, types: Sequence[Type]) -> list[Type]:
         """Replace the parameters of a signature by fresh ones."""
@@ -74,13 +94,15 @@ class Unifier:
         self._bindings[name] = type_
 
     def _assign(self, source: Type, target: Type) -> bool:
+        if source is target:
+            return True
         if target.kind is Kind.PARAM:
             valid, bound = self._stands_for(source, target)
             if valid or bound:
                 return valid
         if source.kind is Kind.PARAM:
             return self._stands_for(target, source)[0]
-        if source.is_dyn_or_error or target.is_dyn_or_error:
+        if source.is_dyn or target.is_dyn:
             return True
         if source.kind is Kind.NULL or target.kind is Kind.NULL:
             return _accepts_null(target if source.kind is Kind.NULL else source)
@@ -129,7 +151,7 @@ class Unifier:
 
 def most_general(left: Type, right: Type) -> Type:
     """Return the less specific one of two types that fit together."""
-    return left if _as_general(left, right) else right
+    return left if left is right or _as_general(left, right) else right
 
 
 def _as_general(left: Type, right: Type) -> bool:

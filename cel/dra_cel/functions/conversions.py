@@ -42,7 +42,7 @@ def format_duration(value: Duration) -> str:
 
 def _to_bytes_estimate(target: Operand | None, args: Any) -> Estimate:
     size = args[0].size
-    return Estimate(size.scaled(STRING_FACTOR), Range(size.low, min(size.high * 4, MAX)))
+    return Estimate(size.scaled(STRING_FACTOR), Range(size.low, (size.high * 4) & MAX))
 
 
 def _to_text_estimate(target: Operand | None, args: Any) -> Estimate:

@@ -161,7 +161,7 @@ def _contains_charge(parses: bool, nested: bool) -> Charge:
             cost = cost.plus(args[0].size.scaled(STRING_FACTOR))
         return Estimate(cost)
 
-    return Charge(runtime, estimate)
+    return Charge(runtime, estimate, by_function=True)
 
 
 _TRAVERSE = per_character()

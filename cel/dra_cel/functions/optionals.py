@@ -20,7 +20,7 @@ def _is_zero(value: Any) -> bool:
     if kind is Duration:
         return bool(value.nanos == 0)
     if kind is Optional:
-        return not value.present or _is_zero(value.value)
+        return False
     return (
         value is None
         or (hasattr(value, "__len__") and len(value) == 0)

@@ -25,6 +25,7 @@ class Overload:
         result: static type of the result.
         call: the implementation: values in, value out; raises EvaluationError.
         charge: what it costs at run time and, at most, statically.
+        generic: whether its signature has type parameters.
 
     """
 
@@ -35,11 +36,7 @@ class Overload:
     result: Type
     call: Implementation
     charge: Charge = ONE
-
-    @property
-    def generic(self) -> bool:
-        """Whether its signature has type parameters."""
-        return self.result.is_open or any(arg.is_open for arg in self.args)
+    generic: bool = False
 
 
 def overload(id_: str, signature: str, call: Implementation, charge: Charge = ONE, member: bool = False) -> Overload:
@@ -47,7 +44,9 @@ def overload(id_: str, signature: str, call: Implementation, charge: Charge = ON
     name, _, rest = signature.partition("(")
     arguments, _, result = rest.rpartition(") -> ")
     args = tuple(parse_type(text) for text in split_types(arguments))
-    return Overload(id_, name, member, args, parse_type(result), call, charge)
+    returned = parse_type(result)
+    generic = returned.is_open or any(arg.is_open for arg in args)
+    return Overload(id_, name, member, args, returned, call, charge, generic)
 
 
 def member(id_: str, signature: str, call: Implementation, charge: Charge = ONE) -> Overload:

@@ -115,8 +115,8 @@ def _quote(text: str) -> str:
 
 
 def _quote_estimate(target: Operand | None, args: Sequence[Operand]) -> Estimate:
-    size = args[0].size
-    return Estimate(size.scaled(STRING_FACTOR), Range(min(size.low + 2, MAX), min(size.high * 2 + 2, MAX)))
+    size = args[0].size  # Kubernetes lets the size wrap around
+    return Estimate(size.scaled(STRING_FACTOR), Range((size.low + 2) & MAX, (size.high * 2 + 2) & MAX))
 
 
 def _replace_estimate(target: Operand | None, args: Sequence[Operand]) -> Estimate:
