@@ -7,6 +7,7 @@ Only the first part and one node's problem are done without asking the budget; b
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -84,7 +85,9 @@ class Attempt:
         self._claims: tuple[ResolvedClaim, ...] = ()
         self._queue: Iterator[int] | None = None
         self._current: _NodeSearch | None = None
+        self._arrivals = view.table.nodes.arrivals
         self._node_id = -1
+        self._node = ""
         self._restarts = 0
         self._tried = 0
         self._rejected = 0
@@ -105,7 +108,7 @@ class Attempt:
                 if failure.error.scope == "pod":
                     self._outcome = failure.error
                 else:
-                    self._node_failed(self._view.table.node_name(self._node_id), failure.error)
+                    self._node_failed(self._node, failure.error)
             except StaleRowsError:
                 self._restart()
             if self._outcome is None and self._task.limit is not None and self._task.limit.exhausted():
@@ -122,7 +125,8 @@ class Attempt:
             node_id = next(self._queue, None)
             if node_id is None:
                 return self._nothing_found()
-            self._open(node_id)
+            if not self._open(node_id):
+                return None
         assert self._current is not None
         found = self._current.search.step(budget)
         if found is None:
@@ -173,26 +177,29 @@ class Attempt:
                 ids.append(node_id)
         return np.array(ids, np.int32)
 
-    def _open(self, node_id: int) -> None:
-        self._node_id = node_id
+    def _open(self, node_id: int) -> bool:
+        """Make a node the current one; return False if it has gone since the nodes were lined up."""
+        node = self._view.table.nodes.since(node_id, self._arrivals)
+        if node is None:
+            self._rejected += 1
+            return False
+        self._node_id, self._node = node_id, node.name
         layout = self._view.layout(node_id)
         if self._task.candidates is not None:
             rows = self._view.table.rows
             devices = [rows.device_id(row) for row in layout.rows.tolist()]
             layout = layout.reordered(self._task.candidates(layout.node, devices))
         self._current = _NodeSearch(self._tools, self._view, self._claims, layout)
+        return True
 
     def _restart(self) -> None:
         """Look at the current node anew; a table that never rests is an error of the node in the end."""
         self._current = None
         self._restarts += 1
-        name = self._view.table.nodes[self._node_id]
-        if self._queue is None or name is None:
-            return
         if self._restarts > _MAX_RESTARTS:
-            self._node_failed(name.name, AllocationError("node", "other", "its devices keep changing"))
-            return
-        self._queue = _first_then(self._node_id, self._queue)
+            self._node_failed(self._node, AllocationError("node", "other", "its devices keep changing"))
+        elif self._queue is not None:
+            self._queue = itertools.chain((self._node_id,), self._queue)
 
     def _search_failed(self, layout: NodeLayout) -> None:
         invalid = layout.invalid_pools()
@@ -226,8 +233,3 @@ class Attempt:
             explain=lambda: explain(view, tools.masks, claims, nodes),
             node_errors={name: str(error) for name, error in self._errors.items()},
         )
-
-
-def _first_then(first: int, rest: Iterator[int]) -> Iterator[int]:
-    yield first
-    yield from rest

@@ -36,7 +36,7 @@ class Holder:
 
     claim_uid: str
     share_id: str | None
-    consumed: Mapping[str, Quantity] = field(default_factory=dict)
+    consumed: Mapping[str, Quantity] = field(default_factory=dict, hash=False)
     state: Literal["observed", "assumed"] = "observed"
 
 

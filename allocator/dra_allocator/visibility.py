@@ -22,9 +22,11 @@ NOWHERE = -1
 
 
 class Nodes:
-    """Nodes by id. An id is used again only after its node has been removed."""
+    """Nodes by id. An id is used again only after its node has been removed; `arrivals` counts the nodes that came."""
 
     def __init__(self) -> None:
+        self.arrivals = 0
+        self._arrival: list[int] = []
         self._ids: dict[str, int] = {}
         self._nodes: list[Node | None] = []
         self._free: list[int] = []
@@ -44,6 +46,11 @@ class Nodes:
         """Return all known nodes with their ids."""
         return [(node_id, node) for node_id, node in enumerate(self._nodes) if node is not None]
 
+    def since(self, node_id: int, arrivals: int) -> Node | None:
+        """Return the node with an id if it is there since `arrivals` was so high: else the id is another node's."""
+        node = self[node_id]
+        return node if node is not None and self._arrival[node_id] <= arrivals else None
+
     def put(self, node: Node) -> int:
         """Add or replace a node; return its id."""
         node_id = self._ids.get(node.name)
@@ -51,7 +58,10 @@ class Nodes:
             node_id = self._free.pop() if self._free else len(self._nodes)
             if node_id == len(self._nodes):
                 self._nodes.append(None)
+                self._arrival.append(0)
             self._ids[node.name] = node_id
+            self.arrivals += 1
+            self._arrival[node_id] = self.arrivals
         self._nodes[node_id] = node
         return node_id
 

@@ -6,28 +6,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dra_allocator.outcome import Allocation, AllocationError, AllocationResult, DeviceResult
+from dra_allocator.outcome import Allocation, AllocationError
 from dra_allocator.rejection import Rejection
-from dra_cel.quantity import Quantity
 from support import brute_force
 from support.clusters import NODES, World, worlds
-from support.devices import Calls, Cluster
+from support.devices import Calls
+from support.world import cluster_of
 
 Picks = list[tuple[int, str, str]]
 many = settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
 )
-
-
-def cluster_of(world: World) -> Cluster:
-    cluster = Cluster(*world.slices, nodes=NODES)
-    for number, (device, holders) in enumerate(world.held.items()):
-        for holder in holders:
-            amounts = {name: Quantity(nanos) for name, nanos in (holder or {}).items()}
-            share = None if holder is None else "share"
-            result = DeviceResult("r", device, share_id=share, consumed_capacity=amounts)
-            cluster.ledger.observe(f"holder-{number}", AllocationResult((result,)))
-    return cluster
 
 
 def expected(world: World, node: str) -> Picks | None:

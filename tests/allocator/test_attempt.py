@@ -1,0 +1,218 @@
+"""Attempts: order of nodes and devices, errors of nodes, limits, and tables that change while a search is paused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dra_allocator.allocator import Attempt
+from dra_allocator.claim import DeviceClass
+from dra_allocator.node import Node
+from dra_allocator.outcome import Allocation, AllocationError, Outcome, OutOfBudget
+from dra_allocator.rejection import Rejection
+from support.devices import (
+    CLASS,
+    DRIVER,
+    Calls,
+    Cluster,
+    claim,
+    counter_set,
+    counters,
+    device,
+    holding,
+    picked,
+    request,
+    resource_slice,
+)
+
+MODEL = f'device.attributes["{DRIVER}"].model == "a"'
+MANY = [f"n{number:02}" for number in range(20)]
+
+
+def cluster_of(nodes: list[str], **fields: object) -> Cluster:
+    slices = [
+        resource_slice(f"s-{node}", [device("d0", **fields), device("d1", **fields)], node=node) for node in nodes
+    ]
+    return Cluster(*slices, nodes=nodes)
+
+
+def finish(attempt: Attempt, calls: int | None = None) -> Outcome:
+    while (outcome := attempt.step(Calls(calls))) is None:
+        pass
+    return outcome
+
+
+def test_takes_the_first_node_in_the_order_given() -> None:
+    cluster = cluster_of(MANY)
+    for nodes in (MANY, MANY[::-1], MANY[5:]):
+        cluster.nodes = nodes
+        outcome = cluster.allocate()
+        assert isinstance(outcome, Allocation)
+        assert outcome.node == nodes[0]
+
+
+def test_nodes_may_be_given_as_ids() -> None:
+    cluster = cluster_of(MANY)
+    ids = np.array([cluster.table.node_id("n07"), cluster.table.node_id("n03")], np.int32)
+    outcome = finish(cluster.allocator.allocate(cluster.view, [claim()], ids))
+    assert isinstance(outcome, Allocation)
+    assert outcome.node == "n07"
+
+
+def test_candidates_can_be_tried_in_another_order() -> None:
+    cluster = cluster_of(["n1"])
+    attempt = cluster.allocator.allocate(
+        cluster.view, [claim()], ["n1"], candidates=lambda node, devices: range(len(devices) - 1, -1, -1)
+    )
+    assert picked(finish(attempt)) == [["d1"]]
+
+
+def test_nothing_wanted_fits_the_first_node() -> None:
+    cluster = Cluster(nodes=MANY)
+    empty = claim(request(), name="empty")
+    object.__setattr__(empty, "requests", ())
+    outcome = cluster.allocate(empty)
+    assert isinstance(outcome, Allocation)
+    assert (outcome.node, picked(outcome)) == ("n00", [[]])
+    assert cluster.view.unchanged(outcome.stamp)
+    assert isinstance(finish(cluster.allocator.allocate(cluster.view, [], MANY)), Allocation)
+
+
+def test_no_nodes_at_all_is_a_rejection() -> None:
+    cluster = Cluster(nodes=())
+    outcome = cluster.allocate()
+    assert isinstance(outcome, Rejection)
+    assert outcome.nodes == 0
+
+
+def test_a_selector_that_fails_on_one_node_leaves_the_others() -> None:
+    cluster = Cluster(
+        resource_slice("s1", [device("d0")], node="n1"),
+        resource_slice("s2", [device("d0", model="a")], node="n2"),
+        nodes=("n1", "n2"),
+    )
+    outcome = cluster.allocate(claim(request(selectors=(MODEL,))))
+    assert isinstance(outcome, Allocation)
+    assert outcome.node == "n2"
+    assert outcome.node_errors["n1"].kind == "selector-runtime"
+    assert outcome.node_errors["n1"].device is not None
+
+
+def test_an_error_on_one_node_is_reported_with_the_rejection() -> None:
+    cluster = Cluster(
+        resource_slice("s1", [device("d0")], node="n1"),
+        resource_slice("s2", [device("d0", model="b")], node="n2"),
+        nodes=("n1", "n2"),
+    )
+    outcome = cluster.allocate(claim(request(selectors=(MODEL,))))
+    assert isinstance(outcome, Rejection)
+    assert "no such key: model" in outcome.node_errors["n1"]
+
+
+def test_an_error_that_no_node_escapes_is_the_pods() -> None:
+    cluster = cluster_of(MANY)
+    outcome = cluster.allocate(claim(request(selectors=(MODEL,))))
+    assert isinstance(outcome, AllocationError)
+    assert (outcome.scope, outcome.kind) == ("pod", "selector-runtime")
+
+
+def test_errors_are_those_of_visited_devices_only() -> None:
+    cluster = Cluster(resource_slice("s", [device("d0", model="a"), device("d1")], node="n1"))
+    asked = claim(request(selectors=(MODEL,)))
+    assert picked(cluster.allocate(asked)) == [["d0"]]
+    cluster.ledger.observe("x", holding("d0", pool="n1"))
+    assert isinstance(cluster.allocate(asked), AllocationError)
+    cluster.ledger.observe("y", holding("d1", pool="n1"))
+    assert isinstance(cluster.allocate(asked), Rejection)
+
+
+def test_the_class_is_asked_first_and_its_false_ends_it() -> None:
+    cluster = Cluster(resource_slice("s", [device("d0")], node="n1"))
+    cluster.table.apply_class(DeviceClass(CLASS, ("device.driver == 'other'",)))
+    assert isinstance(cluster.allocate(claim(request(selectors=(MODEL,)))), Rejection)
+
+
+def test_an_expression_that_does_not_compile_is_the_pods_error_at_once() -> None:
+    cluster = cluster_of(MANY)
+    cluster.table.apply_class(DeviceClass(CLASS, ("noSuchVar",)))
+    outcome = cluster.allocate()
+    assert isinstance(outcome, AllocationError)
+    assert (outcome.scope, outcome.kind, outcome.device_class) == ("pod", "selector-compile", CLASS)
+
+
+def test_a_node_that_is_not_known_is_reported() -> None:
+    cluster = cluster_of(["n1"])
+    cluster.ledger.observe("x", holding("d0", "d1", pool="n1"))
+    cluster.nodes = ["n1", "nowhere"]
+    outcome = cluster.allocate()
+    assert isinstance(outcome, Rejection)
+    assert outcome.node_errors == {"nowhere": "node nowhere is not known"}
+
+
+def test_an_invalid_pool_is_an_error_of_its_node() -> None:
+    cluster = Cluster(
+        resource_slice("a", [device("d0")], node="n1", slice_count=2),
+        resource_slice("b", [device("d0")], node="n1", slice_count=2),
+    )
+    outcome = cluster.allocate()
+    assert isinstance(outcome, AllocationError)
+    assert (outcome.scope, outcome.kind) == ("node", "invalid-pool")
+    assert "duplicate device name d0" in str(outcome)
+    cluster.table.apply_node(Node("n2"))
+    cluster.nodes = ["n1", "n2"]
+    assert isinstance(cluster.allocate(), Rejection)
+
+
+def test_the_limit_ends_the_attempt_as_a_whole() -> None:
+    cluster = cluster_of(MANY)
+    devices = [device(f"d{n}", consumes_counters=(counters("set", slots=1),)) for n in range(3)]
+    for node in MANY:
+        cluster.table.apply_slice(
+            resource_slice(
+                f"c-{node}", shared_counters=(counter_set("set", slots=1),), node=node, pool=f"p-{node}", slice_count=2
+            )
+        )
+        cluster.table.apply_slice(resource_slice(f"p-{node}", devices, node=node, pool=f"p-{node}", slice_count=2))
+    attempt = cluster.allocator.allocate(cluster.view, [claim(request(count=4))], MANY, limit=Calls(5))
+    outcome = finish(attempt)
+    assert isinstance(outcome, OutOfBudget)
+    assert 0 < outcome.nodes_tried < outcome.nodes == len(MANY)
+
+
+def test_the_outcome_stays_once_it_is_there() -> None:
+    cluster = cluster_of(["n1"])
+    attempt = cluster.allocator.allocate(cluster.view, [claim()], ["n1"])
+    outcome = finish(attempt)
+    assert attempt.step(Calls()) is outcome
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_a_table_that_changes_between_steps_is_seen(calls: int) -> None:
+    cluster = cluster_of(["n1"], model="a")
+    attempt = cluster.allocator.allocate(cluster.view, [claim(request(count=2, selectors=(MODEL,)))], ["n1"])
+    outcome = None
+    turn = 0
+    while outcome is None:
+        outcome = attempt.step(Calls(calls))
+        turn += 1
+        if outcome is None and turn == 1:
+            cluster.table.apply_slice(
+                resource_slice("s-n1", [device("e0", model="a"), device("e1", model="a")], node="n1")
+            )
+    assert isinstance(outcome, Allocation)
+    assert picked(outcome) in ([["d0", "d1"]], [["e0", "e1"]])
+    assert cluster.view.unchanged(outcome.stamp) == (picked(outcome) == [["e0", "e1"]] or turn == 1)
+
+
+def test_a_node_that_goes_between_steps_is_left_out() -> None:
+    cluster = cluster_of(["n1", "n2"])
+    attempt = cluster.allocator.allocate(cluster.view, [claim(request(count=3))], ["n1", "n2"])
+    assert attempt.step(Calls(0)) is None
+    cluster.table.remove_node("n2")
+    assert isinstance(finish(attempt), Rejection)
+
+
+def test_messages_name_claim_request_and_cause() -> None:
+    cluster = Cluster()
+    outcome = cluster.allocate(claim(request("r", device_class="nope")))
+    assert str(outcome) == "claim default/claim, request r: could not retrieve device class nope: not found"
