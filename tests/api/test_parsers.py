@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dra_api.manifests.json_lines import parse_json
+from dra_api.manifests.lines import Deferred, SyntaxProblem, child_lines, line_at, line_of
 from dra_api.manifests.yaml_lines import plain_scalar
 
 
@@ -39,3 +40,25 @@ def test_json_means_the_same_as_in_the_standard_library(value: object) -> None:
 def test_unquoted_scalars_mean_what_kubectl_takes_them_for(text: str, value: object) -> None:
     assert plain_scalar(text) == value
     assert type(plain_scalar(text)) is type(value)
+
+
+def test_lone_surrogates_become_replacement_characters_as_in_go() -> None:
+    (parsed,) = parse_json(r'{"a": "x\ud800y", "b": "\ud83d\ude00"}')
+    assert parsed.value == {"a": "x\ufffdy", "b": "\U0001f600"}
+
+
+@pytest.mark.parametrize("depth", [100, 102, 5000])
+def test_nesting_is_bounded_whichever_way_it_is_read(depth: int) -> None:
+    text = "[" * depth + "]" * depth
+    if depth <= 100:
+        assert len(list(parse_json(text))) == 1
+        return
+    with pytest.raises(SyntaxProblem, match="nested more than 100 levels deep"):
+        list(parse_json(text))
+
+
+def test_lines_that_are_found_late_are_right() -> None:
+    (parsed,) = parse_json('{\n "a": [\n  1,\n  {"b": 2}\n ]\n}')
+    assert isinstance(parsed.lines, Deferred)
+    assert [line_at(parsed.lines, path) for path in ("", "a", "a[0]", "a[1].b", "a[1].c", "z")] == [1, 2, 3, 4, 4, 1]
+    assert line_of(child_lines(parsed.lines, "a", "1")) == 4

@@ -7,17 +7,27 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from dra_api.manifests.lines import MAX_DEPTH, Branch, Lines, Parsed, SyntaxProblem
+from dra_api.manifests.json_fast import UNREAD, read_fast
+from dra_api.manifests.lines import MAX_DEPTH, Branch, Deferred, Lines, Parsed, SyntaxProblem, moved_to
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _WORDS = {"true": True, "false": False, "null": None}
 _MAX_DIGITS = 64
 
 
 def parse_json(text: str) -> Iterator[Parsed]:
     """Yield the documents of a text. Raises SyntaxProblem."""
+    value = read_fast(text)
+    if value is not UNREAD:
+        yield Parsed(value, Deferred(lambda: next(_parse(text)).lines))
+    else:
+        yield from _parse(text)
+
+
+def _parse(text: str) -> Iterator[Parsed]:
     parser = _Parser(text)
     while parser.more():
         value, lines = parser.value(0, "")
@@ -74,7 +84,7 @@ class _Parser:
                 self.duplicates.append((where, key_line))
             self._expect(":")
             values[key], lines = self.value(depth + 1, where)
-            children[key] = key_line if isinstance(lines, int) else Branch(key_line, lines.children)
+            children[key] = moved_to(lines, key_line)
             if self._expect(",}") == "}":
                 return values, Branch(line, children)
 
@@ -102,7 +112,7 @@ class _Parser:
         except ValueError as error:
             raise self._problem("malformed JSON: this string has an invalid escape") from error
         self._at = match.end()
-        return value
+        return _LONE_SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
 
     def _number(self) -> int | float:
         match = _NUMBER.match(self._text, self._at)

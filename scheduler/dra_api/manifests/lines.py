@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Union
 
 MAX_DEPTH = 100
@@ -21,7 +23,24 @@ class Branch:
     children: dict[str, Lines] | list[Lines]
 
 
-Lines = Union[int, Branch]  # noqa: UP007 - a recursive alias
+class Deferred:
+    """The lines of a value that are found only when somebody asks, because that takes longer than reading the value."""
+
+    __slots__ = ("_find", "_found")
+
+    def __init__(self, find: Callable[[], Lines]) -> None:
+        self._find = find
+        self._found: int | Branch | None = None
+
+    def get(self) -> int | Branch:
+        """Return the lines, found once."""
+        if self._found is None:
+            found = self._find()
+            self._found = found.get() if isinstance(found, Deferred) else found
+        return self._found
+
+
+Lines = Union[int, Branch, Deferred]  # noqa: UP007 - a recursive alias
 """A value's line; for lists and objects with those of their children."""
 
 
@@ -51,7 +70,29 @@ _INSERTED = ("exactly", "basic")
 
 def line_of(lines: Lines) -> int:
     """Return the line of a value itself."""
+    if isinstance(lines, Deferred):
+        lines = lines.get()
     return lines if isinstance(lines, int) else lines.line
+
+
+def child_lines(lines: Lines, *steps: str) -> Lines:
+    """Return the lines of a part (a key or index for each step), of the last one there is if it is not there."""
+    if isinstance(lines, Deferred):
+        return Deferred(partial(_resolved_child, lines, steps))
+    for step in steps:
+        lines = _child(lines, step) or lines
+    return lines
+
+
+def _resolved_child(lines: Deferred, steps: tuple[str, ...]) -> Lines:
+    return child_lines(lines.get(), *steps)
+
+
+def moved_to(lines: Lines, line: int) -> Lines:
+    """Return the same lines with another one for the value itself: its key's, where people look for it."""
+    if isinstance(lines, Deferred):
+        lines = lines.get()
+    return line if isinstance(lines, int) else Branch(line, lines.children)
 
 
 def line_at(lines: Lines, path: str) -> int:
@@ -74,6 +115,8 @@ def line_at(lines: Lines, path: str) -> int:
 
 
 def _child(lines: Lines, step: str) -> Lines | None:
+    if isinstance(lines, Deferred):
+        lines = lines.get()
     if isinstance(lines, int):
         return None
     if isinstance(lines.children, dict):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dra_api.errors import DecodeError
-from dra_api.manifests.lines import Lines, line_at
+from dra_api.manifests.lines import Lines, line_at, line_of
 from dra_api.references import ObjectKey, key_of
 
 
@@ -39,9 +39,13 @@ class Document:
 
     object: dict[str, Any]
     source: str
-    line: int
     api_version: str
     lines: Lines
+
+    @property
+    def line(self) -> int:
+        """The line on which the object starts."""
+        return line_of(self.lines)
 
     @property
     def key(self) -> ObjectKey:

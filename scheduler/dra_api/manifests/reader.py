@@ -11,7 +11,7 @@ import orjson
 from dra_api.decode.fields import mapping
 from dra_api.errors import DecodeError, describe
 from dra_api.manifests.json_lines import parse_json
-from dra_api.manifests.lines import Branch, Lines, Parsed, SyntaxProblem, line_at, line_of
+from dra_api.manifests.lines import Lines, Parsed, SyntaxProblem, child_lines, line_at, line_of
 from dra_api.manifests.problem import Document, Manifests, Problem
 from dra_api.manifests.separators import split_documents
 from dra_api.manifests.spelling import check_pod, move_name
@@ -92,9 +92,8 @@ class _Reader:
             self._read_object(value, lines, size)
             return
         head = {"apiVersion": value.get("apiVersion"), "kind": kind.removesuffix("List")} if kind != "List" else {}
-        children = lines.children["items"] if isinstance(lines, Branch) and isinstance(lines.children, dict) else lines
         for i, item in enumerate(items):
-            place = children.children[i] if isinstance(children, Branch) else children  # type: ignore[index]
+            place = child_lines(lines, "items", str(i))
             self._flatten(head | item if isinstance(item, dict) else item, place, size)
 
     def _read_object(self, obj: dict[str, Any], lines: Lines, size: int) -> None:
@@ -113,7 +112,7 @@ class _Reader:
             too_long = DecodeError("", f"has {length} bytes as JSON, API servers take at most {MAX_OBJECT}")
             self._report(too_long, obj, lines)
         if len(self._problems) == before:
-            self._documents.append(Document(obj, self._source, line_of(lines), str(api_version), lines))
+            self._documents.append(Document(obj, self._source, str(api_version), lines))
 
     def _converted(self, obj: dict[str, Any], lines: Lines, api_version: str, kind: str) -> dict[str, Any]:
         def warn(field: str, problem: str, hint: str) -> None:

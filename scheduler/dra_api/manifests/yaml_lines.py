@@ -12,7 +12,17 @@ from typing import Any
 
 import yaml
 
-from dra_api.manifests.lines import MAX_DEPTH, MAX_VALUES, Branch, Lines, Parsed, SyntaxProblem, line_of
+from dra_api.manifests.lines import (
+    MAX_DEPTH,
+    MAX_VALUES,
+    Branch,
+    Lines,
+    Parsed,
+    SyntaxProblem,
+    child_lines,
+    line_of,
+    moved_to,
+)
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TAG = "tag:yaml.org,2002:"
@@ -126,9 +136,8 @@ class _Builder:
                 continue
             if key in values:
                 self._duplicates.append((where, key_line))
-            # A value's line is its key's: that is where people look for it.
             values[key] = value
-            children[key] = key_line if isinstance(lines, int) else Branch(key_line, lines.children)
+            children[key] = moved_to(lines, key_line)
         for value, lines in merged:
             self._merge(event, values, children, value, lines)
         return values, Branch(self._line(event), children)
@@ -150,12 +159,12 @@ class _Builder:
         if isinstance(value, list) and isinstance(lines, Branch) and isinstance(lines.children, list):
             sources = list(zip(value, lines.children, strict=True))
         for source, source_lines in sources:
-            if not isinstance(source, dict) or isinstance(source_lines, int):
+            if not isinstance(source, dict):
                 raise self._problem(event, "malformed YAML: << needs an object or a list of objects")
             for key, child in source.items():
                 if key not in values:
                     values[key] = child
-                    children[key] = source_lines.children[key]
+                    children[key] = child_lines(source_lines, key)
 
     def _scalar(self, event: Any) -> Any:
         tag = event.tag or ""
