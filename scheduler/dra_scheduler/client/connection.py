@@ -14,9 +14,14 @@ from dra_scheduler.client.discovery import Served, discover
 from dra_scheduler.client.errors import ApiStatusError
 from dra_scheduler.client.http_transport import HttpTransport
 from dra_scheduler.client.kubeconfig import find_access
+from dra_scheduler.client.trouble import STARTING
 
 RETRY_FIRST = 0.2
 RETRY_CAP = 5.0
+FORBIDDEN = (
+    "RBAC rule missing, trying again: bind the ClusterRoles system:discovery and system:public-info-viewer, which "
+    "every user has by default"
+)
 
 log = logging.getLogger(__name__)
 
@@ -38,25 +43,54 @@ async def connect(kubeconfig: str | None, context: str | None, clock: Clock) -> 
 
 
 async def discover_patiently(api: Api, random: Random, *, patience: float | None = None) -> Served:
-    """`discover`, again and again while the API server cannot be reached or is starting (5xx, 429).
+    """`discover`, again and again while the API server cannot be reached, is starting (5xx, 429), or forbids it.
 
     `patience`: seconds after which the last failure is raised; None: never.
-    Raises NoResourceApiError, UnauthorizedError, ForbiddenError and what else trying again does not help against.
+    Raises NoResourceApiError, UnauthorizedError and what else trying again does not help against.
     """
     loop = asyncio.get_running_loop()
     deadline = None if patience is None else loop.time() + patience
     backoff = Backoff(random, RETRY_FIRST, RETRY_CAP)
-    told = False
+    waiting = _Waiting(loop)
     while True:
         try:
             return await discover(api)
         except (TransportError, ApiStatusError) as error:
-            if isinstance(error, ApiStatusError) and error.status < 500 and error.status != 429:
+            if not waiting.helps(error):
                 raise
             delay = backoff.delay()
             if deadline is not None and loop.time() + delay > deadline:
                 raise
-            if not told:
-                log.warning("API server not reachable, waiting for it error=%s", error)
-                told = True
         await asyncio.sleep(delay)
+
+
+class _Waiting:
+    """Whether waiting helps, and one log line for each reason to wait."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._told: set[str] = set()
+        self._was_down = False
+        self._up_since: float | None = None
+
+    def helps(self, error: TransportError | ApiStatusError) -> bool:
+        if isinstance(error, TransportError):
+            self._was_down, self._up_since = True, None
+            self._tell("API server not reachable, waiting for it", error)
+            return True
+        if self._up_since is None:
+            self._up_since = self._loop.time()
+        if error.status in (401, 403) and self._was_down and self._loop.time() - self._up_since < STARTING:
+            return True  # until it has read who there is and what they may, it rejects everybody
+        if error.status == 403:
+            self._tell(FORBIDDEN, error)
+            return True
+        if error.status >= 500 or error.status == 429:
+            self._tell("API server not ready, waiting for it", error)
+            return True
+        return False
+
+    def _tell(self, text: str, error: Exception) -> None:
+        if text not in self._told:
+            self._told.add(text)
+            log.warning("%s error=%s", text, error)

@@ -74,7 +74,9 @@ def test_an_api_server_that_comes_later_is_waited_for_with_one_line(caplog: pyte
         assert isinstance(good, dict)
         transport.answers["GET /version"] = [
             *[TransportError("refused", sent=False)] * 8,
-            (503, {"kind": "Status", "code": 503}),
+            (403, {"kind": "Status", "code": 403}),
+            (401, {"kind": "Status", "code": 401}),
+            (403, {"kind": "Status", "code": 403}),
             good,
         ]
         served = await discover_patiently(Api(transport), random.Random(1))
@@ -83,6 +85,34 @@ def test_an_api_server_that_comes_later_is_waited_for_with_one_line(caplog: pyte
         assert [record.getMessage() for record in caplog.records] == [
             "API server not reachable, waiting for it error=refused"
         ]
+
+    run_virtual(main)
+
+
+def test_a_server_that_is_not_ready_or_forbids_to_ask_is_told_and_waited_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def main(clock: VirtualClock) -> None:
+        transport = server("37", {"v1": CLAIMS})
+        good = transport.answers["GET /version"]
+        assert isinstance(good, dict)
+        sick, forbidden = {"kind": "Status", "code": 503}, {"kind": "Status", "code": 403}
+        transport.answers["GET /version"] = [(503, sick), (503, sick), (403, forbidden), (403, forbidden), good]
+        await discover_patiently(Api(transport), random.Random(1))
+        first, second = (record.getMessage() for record in caplog.records)
+        assert first.startswith("API server not ready")
+        assert "system:discovery" in second
+
+    run_virtual(main)
+
+
+def test_a_token_rejected_long_after_the_server_came_back_is_an_error() -> None:
+    async def main(clock: VirtualClock) -> None:
+        rejected = (401, {"kind": "Status", "code": 401, "reason": "Unauthorized"})
+        answers = {"GET /version": [TransportError("refused", sent=False), rejected]}
+        with pytest.raises(UnauthorizedError):
+            await discover_patiently(Api(Scripted(answers)), random.Random(1))  # type: ignore[arg-type]
+        assert 30 < clock.monotonic() < 40
 
     run_virtual(main)
 

@@ -62,6 +62,19 @@ def test_servers_before_1_34_get_no_allocation_timestamp() -> None:
     run_virtual(main)
 
 
+@pytest.mark.parametrize("version", ["v1beta2", "v1beta1"])
+def test_older_versions_take_the_same_bodies_and_the_answer_comes_as_v1(version: str) -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        world.served = replace(world.served, resource_version=version)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+        answer = await world.claims().allocate_and_reserve(claim, allocation(), pod)
+        assert all(f"/{version}/" in request.path for request in world.faulty.requests)
+        assert answer == await world.live()
+
+    run_virtual(main)
+
+
 def test_a_second_pod_only_adds_its_reservation_and_no_timestamp() -> None:
     async def main(clock: VirtualClock) -> None:
         world = World(clock)
