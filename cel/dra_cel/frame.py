@@ -19,15 +19,17 @@ class Frame:
     Attributes:
         device: what is evaluated.
         cost: what was spent so far.
+        limit: what may be spent.
         locals: variables of macros, by slot; MISSING: a `cel.bind` variable that nobody has used yet.
 
     """
 
-    __slots__ = ("_attributes", "_capacity", "cost", "device", "locals")
+    __slots__ = ("_attributes", "_capacity", "cost", "device", "limit", "locals")
 
-    def __init__(self, device: DeviceFields, slots: int) -> None:
+    def __init__(self, device: DeviceFields, slots: int, limit: int = COST_LIMIT) -> None:
         self.device = device
         self.cost = 0
+        self.limit = limit
         self.locals: list[Any] = [MISSING] * slots
         self._attributes: CelMap | None = None
         self._capacity: CelMap | None = None
@@ -57,8 +59,8 @@ class Frame:
 
     def check_cost(self) -> None:
         """Raise CostLimitExceeded if the limit is passed."""
-        if self.cost > COST_LIMIT:
-            raise CostLimitExceeded(f"operation cancelled: actual cost limit exceeded ({COST_LIMIT})")
+        if self.cost > self.limit:
+            raise CostLimitExceeded(f"operation cancelled: actual cost limit exceeded ({self.limit})")
 
 
 def _by_domain(values: Mapping[str, Any]) -> CelMap:

@@ -12,8 +12,8 @@ import numpy as np
 
 from dra_cel.columns import Column, ColumnKey, ColumnSource, RowArray
 from dra_cel.device import DeviceFields
-from dra_cel.errors import EvaluationError
-from dra_cel.frame import Frame, Step
+from dra_cel.errors import CostLimitExceeded, EvaluationError
+from dra_cel.frame import COST_LIMIT, Frame, Step
 from dra_cel.states import ERROR, FALSE, TRUE, UNKNOWN, States
 
 MAX_TABLE = 1 << 20
@@ -193,7 +193,9 @@ class Leaf:
         if len(memory.several) >= MAX_REMEMBERED:
             memory.several.clear()
         values = [column.values[code] if code else None for column, code in zip(columns, codes, strict=True)]
-        result = memory.several[codes] = self._evaluate(values, budget)
+        result = self._evaluate(values, budget)
+        if result != UNKNOWN:
+            memory.several[codes] = result
         return result
 
     def _evaluate(self, values: Sequence[Any], budget: Budget) -> int:
@@ -209,11 +211,14 @@ class Leaf:
                 stub.driver = value
             else:
                 stub.allow_multiple_allocations = value
-        frame = Frame(cast(DeviceFields, stub), self._slots)
+        frame = Frame(cast(DeviceFields, stub), self._slots, min(COST_LIMIT, max(budget.cost, 1)))
         try:
             value = self._step(frame)
             frame.check_cost()
             state = TRUE if value is True else FALSE if value is False else ERROR
+        except CostLimitExceeded:
+            # Only Kubernetes' own limit is an error; what is too dear for this call is left for later.
+            state = ERROR if frame.limit == COST_LIMIT else UNKNOWN
         except EvaluationError:
             state = ERROR
         budget.evaluations -= 1

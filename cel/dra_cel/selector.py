@@ -19,7 +19,7 @@ from dra_cel.values import type_name
 
 MAX_EVALUATIONS = 4096
 """Evaluations that one call of `masks` does at most: about five milliseconds."""
-MAX_COST = 50_000
+MAX_COST = 25_000
 """Cost that one call of `masks` spends at most."""
 
 

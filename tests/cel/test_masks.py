@@ -100,7 +100,15 @@ def test_a_budget_leaves_the_rest_unknown_and_later_calls_go_on() -> None:
         assert letters(selector.masks(columns, evaluations=10)).count("U") == 20
         assert letters(selector.masks(columns, evaluations=15)).count("U") == 5
         assert letters(selector.masks(columns)) == scalar(selector, devices)
-    assert letters(compile_selector(one.text).masks(columns, cost=1)).count("U") == 29
+    assert letters(compile_selector(one.text).masks(columns, cost=20)).count("U") > 20
+
+
+def test_what_costs_more_than_the_budget_stays_unknown_until_it_is_resolved() -> None:
+    columns = DeviceColumns([DeviceFields("d", {"d/n": 1})])
+    selector = compile_selector('lists.range(1000).all(x, x + device.attributes["d"].n > 0)')
+    assert letters(selector.masks(columns, cost=500)) == "U"
+    assert letters(selector.masks(columns)) == "T"
+    assert selector.resolve(columns, 0)
 
 
 @dataclass(eq=False)

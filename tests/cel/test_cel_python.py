@@ -1,0 +1,79 @@
+"""cel-python must agree where it implements the language; where it does not, the difference is listed."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from support.cel_devices import DEVICES, A, outcomes
+from support.cel_python import second_opinion
+
+D1 = DEVICES[0]
+
+INTEGER = st.recursive(
+    st.one_of(st.integers(-9, 9).map(str), st.just(f"{A}.index"), st.just(f"{A}.numa"), st.just(f"{A}.lanes[1]")),
+    lambda inner: st.builds("({} {} {})".format, inner, st.sampled_from("+-*/%"), inner),
+    max_leaves=4,
+)
+PLAIN = st.sampled_from(['"A100"', '"A"', '""', '"é"', "device.driver", f"{A}.model"])
+TEXT = st.one_of(
+    PLAIN,
+    st.builds("({} + {})".format, st.sampled_from(['"A"', f"{A}.model"]), st.sampled_from(['"1"', "device.driver"])),
+)
+TEST = st.one_of(
+    st.builds("({} {} {})".format, INTEGER, st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), INTEGER),
+    st.builds("({} {} {})".format, TEXT, st.sampled_from(["<", ">=", "==", "!="]), TEXT),
+    st.builds("{}.{}({})".format, PLAIN, st.sampled_from(["startsWith", "endsWith", "contains"]), TEXT),
+    st.builds("({} in [{}, {}])".format, INTEGER, INTEGER, st.integers(0, 3)),
+    st.builds("(size({}) == {})".format, TEXT, INTEGER),
+    st.builds("{}.lanes.{}(x, x > {})".format, st.just(A), st.sampled_from(["all", "exists"]), INTEGER),
+    st.builds("({}.lanes.map(x, x + {}) == [{}, 17])".format, st.just(A), st.integers(0, 3), INTEGER),
+    st.builds("(size({}.lanes.filter(x, x > {})) == 1)".format, st.just(A), st.integers(0, 20)),
+    st.sampled_from([f"has({A}.model)", f"has({A}.nosuch)", f"{A}.ecc", f"({A}.nosuch == 1)", "true", "false"]),
+)
+EXPRESSION = st.recursive(
+    TEST,
+    lambda inner: st.one_of(
+        st.builds("({} && {})".format, inner, inner),
+        st.builds("({} || {})".format, inner, inner),
+        st.builds("(!{})".format, inner),
+        st.builds("({} ? {} : {})".format, inner, inner, inner),
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(EXPRESSION)
+def test_cel_python_agrees_on_the_language_itself(text: str) -> None:
+    ours = outcomes(text)[0]
+    assert ours in (second_opinion(text, D1), "C")  # a constant fault may be a compile error here
+
+
+@pytest.mark.parametrize(
+    ("text", "ours", "theirs", "why"),
+    [
+        ("1 == 1.0", "C", "E", "it has no static checker"),
+        ("device.foo == 1", "C", "E", "it has no static checker"),
+        ("[1, 'a'].size() == 2", "C", "T", "Kubernetes wants literals with elements of one type"),
+        ("dyn(1) == 1.0", "T", "E", "numbers of different types do not compare"),
+        ("1 < 1.5", "T", "E", "numbers of different types are not ordered"),
+        ("dyn('a') == 1", "F", "E", "values of different types do not compare"),
+        ("0.0 / 0.0 == 0.0 / 0.0", "F", "T", "NaN equals itself"),
+        ("string(true) == 'true'", "T", "F", "bools print as Python's"),
+        ("int('12') == 12 && int('0x1') == 1", "C", "T", "hexadecimal text is a number"),
+        ("has($A.nosuch.foo)", "E", "F", "has() of a missing parent is false"),
+        ("'A100' in $A.model", "E", "F", "membership in a string is allowed"),
+        ("$A.model.exists(x, x == 'A')", "E", "T", "strings can be iterated"),
+        ("$A.ecc < $A.index", "E", "F", "bools and numbers are ordered"),
+        ("device.attributes['nosuch.example.com'].size() == 0", "T", "E", "an unknown domain is no empty map"),
+        ("$A.?ecc.orValue(false)", "T", "C", "it has no optional values"),
+        ("cel.bind(m, $A.model, m == 'A100')", "T", "E", "it has no cel.bind"),
+        ("$A.all(k, v, k != 'model' || v == 'A100')", "T", "E", "it has no macros with two variables"),
+        ("('A' + '1').contains('A')", "T", "E", "the sum of two strings is Python's and has no methods"),
+        ("$A.model.lowerAscii() == 'a100'", "T", "E", "it has none of the string extensions"),
+    ],
+)
+def test_the_differences_of_cel_python_are_known(text: str, ours: str, theirs: str, why: str) -> None:
+    text = text.replace("$A", A)
+    assert outcomes(text)[0] == ours
+    assert second_opinion(text, D1) == theirs, why
