@@ -40,10 +40,10 @@ class Context:
         """A name of the base and five random characters; a long base is cut."""
         return base[:_MAX_BASE] + "".join(self.random.choices(_NAME_LETTERS, k=_GENERATED))
 
-    def call(self, target: Target) -> Call:
-        """The circumstances of a write to a target."""
+    def call(self, target: Target, stored: Object | None = None) -> Call:
+        """The circumstances of a write to a target, which is `stored` so far."""
         version = target.served.resource.api_version(target.version)
-        return Call(version, target.namespace or "", self.now(), self)
+        return Call(version, target.namespace or "", self.now(), self, stored)
 
     def namespace(self, name: str) -> Object | None:
         """The Namespace of that name."""

@@ -46,12 +46,7 @@ class GarbageCollector:
         return self.queue.idle()
 
     def _changed(self, bucket: str, change: Change) -> None:
-        for stored in (change.previous, change.current):
-            if stored is not None:
-                break
-        else:
-            return
-        place = f"{bucket} {stored.key}"
+        place = f"{bucket} {change.key}"
         before, after = _owner_uids(change.previous), _owner_uids(change.current)
         for uid in before:
             if uid not in after:

@@ -17,6 +17,8 @@ FIRST_DELAY = 0.005
 MAX_DELAY = 60.0
 """Seconds between two tries of a failing key."""
 
+_DOUBLINGS = 30  # many more than are needed to reach MAX_DELAY, and few enough for a float
+
 Work = Callable[[str], Awaitable[float | None]]
 """Works on a key; returns None when done, or the seconds after which to look again."""
 
@@ -30,7 +32,7 @@ class WorkQueue:
         self._waiting: dict[str, None] = {}
         self._in_work: set[str] = set()
         self._again: set[str] = set()
-        self._failures: dict[str, int] = {}
+        self._failures: dict[str, tuple[int, str]] = {}
         self._later: dict[str, asyncio.TimerHandle] = {}
         self._wake = asyncio.Event()
 
@@ -46,9 +48,9 @@ class WorkQueue:
         """Whether nothing waits and nothing is in work; what is put off until later does not count."""
         return not self._waiting and not self._in_work
 
-    def retrying(self) -> bool:
-        """Whether a key failed and will be tried again."""
-        return bool(self._failures)
+    def failures(self) -> dict[str, str]:
+        """What the last try of each key that failed and will be tried again has said."""
+        return {key: message for key, (_, message) in self._failures.items()}
 
     async def run(self) -> None:
         """Work until cancelled."""
@@ -80,11 +82,11 @@ class WorkQueue:
     async def _try(self, key: str) -> None:
         try:
             delay = await self._work(key)
-        except (EmbeddedError, TransportError):
+        except (EmbeddedError, TransportError) as error:
             # A lost race or a missing object: the state may be another one by the next try.
-            failures = self._failures.get(key, 0)
-            self._failures[key] = failures + 1
-            delay = min(FIRST_DELAY * 2**failures, MAX_DELAY)
+            failures = self._failures.get(key, (0, ""))[0]
+            self._failures[key] = (failures + 1, str(error))
+            delay = min(FIRST_DELAY * 2.0 ** min(failures, _DOUBLINGS), MAX_DELAY)
         else:
             self._failures.pop(key, None)
         if delay is not None:

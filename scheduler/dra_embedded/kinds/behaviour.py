@@ -35,12 +35,20 @@ class Reads(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The circumstances of a write: the API version used, the namespace, the time as written into objects."""
+    """The circumstances of a write: the API version used, the namespace, the time as written into objects.
+
+    `stored`: the object before it, None on create. Parts that a patch leaves alone are the very ones of `stored`.
+    """
 
     version: str
     namespace: str
     now: str
     reads: Reads
+    stored: Object | None = None
+
+    def leaves(self, obj: Object, field: str) -> bool:
+        """Whether the write does not touch a top-level field, so that what is in it needs no second look."""
+        return self.stored is not None and field in obj and obj[field] is self.stored.get(field)
 
 
 class Behaviour:

@@ -27,6 +27,8 @@ class DraBehaviour(Behaviour):
 
     def default(self, obj: Object, call: Call) -> None:
         """The server's defaults."""
+        if call.leaves(obj, "spec") and (call.leaves(obj, "status") or "status" not in obj):
+            return
         filled = with_defaults({"kind": self._kind, **obj}, call.now)
         obj.update((field, value) for field, value in filled.items() if field != "kind")
 

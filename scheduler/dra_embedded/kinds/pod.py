@@ -8,7 +8,8 @@ from typing import Any
 from dra_api.validation import FieldError
 from dra_embedded.kinds.behaviour import Behaviour, Call, FieldReader, Object, carry, flag_field, text_field
 from dra_embedded.kinds.pod_defaults import add_default_tolerations, default_pod, qos_class
-from dra_embedded.kinds.pod_validation import validate_pod, validate_pod_status, validate_pod_update
+from dra_embedded.kinds.pod_updates import validate_pod_update
+from dra_embedded.kinds.pod_validation import validate_pod, validate_pod_status
 from dra_embedded.status import Subject, forbidden
 
 _TERMINAL = ("Succeeded", "Failed")
@@ -22,7 +23,8 @@ class PodBehaviour(Behaviour):
 
     def default(self, obj: Object, call: Call) -> None:
         """See pod_defaults."""
-        default_pod(obj)
+        if not call.leaves(obj, "spec"):
+            default_pod(obj)
 
     def admit(self, obj: Object, call: Call) -> None:
         """Resolve the priority class and add the default tolerations. Raises StatusError."""
@@ -47,6 +49,8 @@ class PodBehaviour(Behaviour):
     def prepare_update(self, new: Object, old: Object, call: Call) -> None:
         """Keep the status, count a changed spec."""
         carry(new, old, "status")
+        if not call.leaves(new, "spec") and isinstance(new.get("spec"), dict):
+            add_default_tolerations(new)
         if new.get("spec") != old.get("spec"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 

@@ -15,13 +15,6 @@ Object = dict[str, Any]
 
 _CLAIM_NAMES = ("resourceClaimName", "resourceClaimTemplateName")
 _RESTART_POLICIES = ("Always", "OnFailure", "Never")
-_UPDATABLE = (
-    "spec.containers[*].image",
-    "spec.initContainers[*].image",
-    "spec.activeDeadlineSeconds",
-    "spec.tolerations",
-    "spec.terminationGracePeriodSeconds",
-)
 
 
 def validate_pod(pod: Object) -> list[FieldError]:
@@ -42,32 +35,6 @@ def validate_pod(pod: Object) -> list[FieldError]:
         if spec.get("schedulingGates"):
             message = "cannot be set until all schedulingGates have been cleared"
             errors.append(forbidden("spec.nodeName", message))
-    return errors
-
-
-def validate_pod_update(new: Object, old: Object) -> list[FieldError]:
-    """What is wrong with a changed pod: beside images, deadlines, gates and tolerations its spec is immutable."""
-    errors = validate_pod(new)
-    after, before = new.get("spec") or {}, old.get("spec") or {}
-    if after == before:
-        return errors
-    for field in ("containers", "initContainers"):
-        if len(after.get(field) or ()) != len(before.get(field) or ()):
-            message = f"pod updates may not add or remove {'init ' * (field != 'containers')}containers"
-            return [*errors, forbidden(f"spec.{field}", message)]
-    gone = [each for each in before.get("tolerations") or () if each not in (after.get("tolerations") or ())]
-    if gone:
-        message = "existing toleration can not be modified except its tolerationSeconds"
-        errors.append(forbidden("spec.tolerations", message))
-    gates = [each["name"] for each in before.get("schedulingGates") or ()]
-    for index, gate in enumerate(after.get("schedulingGates") or ()):
-        if gate.get("name") not in gates:
-            message = "only deletion is allowed, but found new scheduling gate"
-            errors.append(forbidden(f"spec.schedulingGates[{index}].name", f"{message} '{gate.get('name')}'"))
-    if _fixed_part(after, gated=bool(gates)) != _fixed_part(before, gated=bool(gates)):
-        updatable = ",".join(f"`{each}`" for each in _UPDATABLE)
-        message = f"pod updates may not change fields other than {updatable}"
-        errors.append(forbidden("spec", message))
     return errors
 
 
@@ -137,20 +104,6 @@ def _validate_container(
         elif key[0] not in claims:
             errors.append(not_found(field, key[0]))
         used.add(key)
-
-
-def _fixed_part(spec: Object, *, gated: bool) -> Object:
-    """The spec without what may change."""
-    fixed = {key: value for key, value in spec.items() if key not in ("tolerations", "schedulingGates")}
-    fixed.pop("activeDeadlineSeconds", None)
-    if gated:
-        fixed.pop("nodeSelector", None)
-        affinity = {key: value for key, value in (fixed.pop("affinity", None) or {}).items() if key != "nodeAffinity"}
-        fixed["affinity"] = affinity
-    for field in ("containers", "initContainers"):
-        if field in fixed:
-            fixed[field] = [{key: each[key] for key in each if key != "image"} for each in fixed[field]]
-    return fixed
 
 
 def _label(value: str, field: str) -> list[FieldError]:

@@ -51,6 +51,12 @@ class Change:
     previous: Stored | None
     current: Stored | None
 
+    @property
+    def key(self) -> str:
+        """The key of the object."""
+        stored = self.current or self.previous
+        return "" if stored is None else stored.key
+
 
 class History:
     """The changes of one kind in order; keeps at least the last `limit` of them."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from dra_api.validation import metadata_update
+from dra_api.validation import FieldError, metadata_update
 from dra_api.validation.errors import invalid as invalid_value
 from dra_embedded.context import Context
 from dra_embedded.kinds.metadata import check_metadata
 from dra_embedded.paths import Target
+from dra_embedded.registry import Served
 from dra_embedded.status import STALE_VERSION, Subject, conflict, invalid
 from dra_embedded.store.history import Stored
 
@@ -23,7 +24,7 @@ def replace(context: Context, target: Target, old: Stored, new: Object, *, dry_r
     """
     served, metadata, before = target.served, new["metadata"], old.object["metadata"]
     _check_versions(target, metadata, before)
-    behaviour, call = served.behaviour, context.call(target)
+    behaviour, call = served.behaviour, context.call(target, old.object)
     _carry_system_fields(metadata, before)
     behaviour.default(new, call)
     if target.subresource == "status":
@@ -33,7 +34,7 @@ def replace(context: Context, target: Target, old: Stored, new: Object, *, dry_r
     else:
         behaviour.prepare_update(new, old.object, call)
     metadata.setdefault("uid", before["uid"])
-    errors = [*check_metadata(served, metadata), *metadata_update({**metadata, "resourceVersion": "1"}, before)]
+    errors = _metadata_errors(served, metadata, before)
     if target.subresource == "status":
         errors += behaviour.validate_status_update(new, old.object, call)
     elif not target.subresource:
@@ -51,6 +52,14 @@ def replace(context: Context, target: Target, old: Stored, new: Object, *, dry_r
         deleted = context.store.delete(served.bucket, old.key)
         return Stored(old.key, {**new, "metadata": {**metadata, "resourceVersion": str(deleted.revision)}}, 0)
     return context.store.write(served.bucket, old.key, new)
+
+
+def _metadata_errors(served: Served, metadata: Object, before: Object) -> list[FieldError]:
+    """What is wrong with changed metadata; most writes leave it as it was."""
+    same_version = {**metadata, "resourceVersion": before["resourceVersion"]}
+    if same_version == before:
+        return []
+    return [*check_metadata(served, metadata), *metadata_update(same_version, before)]
 
 
 def _check_versions(target: Target, metadata: Object, before: Object) -> None:

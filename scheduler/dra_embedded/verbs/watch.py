@@ -101,8 +101,7 @@ class Watch:
                 yield line
 
     def _event(self, change: Change) -> bytes | None:
-        key = change.current.key if change.current is not None else change.previous.key if change.previous else ""
-        if not key.startswith(self._prefix):
+        if not change.key.startswith(self._prefix):
             return None
         before = self._selected(change.previous)
         now = self._selected(change.current)
