@@ -37,6 +37,8 @@ CandidateOrder = Callable[[str, Sequence[DeviceID]], Sequence[int]]
 _FEW_NODES = 8
 """Up to this many nodes counting over the whole table costs more than it saves."""
 _MAX_RESTARTS = 16
+_FAILING_SEARCHED = 8
+"""So many of the nodes that cannot hold the claims and on which a selector fails are searched, to tell the error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,7 @@ class Attempt:
         self._restarts = 0
         self._tried = 0
         self._rejected = 0
+        self._failing: IntArray = np.empty(0, np.int32)
         self._errors: dict[str, AllocationError] = {}
         self._outcome: Outcome | None = None
 
@@ -149,13 +152,39 @@ class Attempt:
             texts = {one.text for claim in self._claims for some in claim.requests for r in some for one in r.selectors}
             if not all(self._tools.masks.prepare(view.table, text, budget) for text in texts):
                 return None
-            possible = self._tools.prefilter.possible(view, self._claims)
-            chosen = ids[possible[ids]]
-            self._tried += len(ids) - len(chosen)
-            self._rejected += len(ids) - len(chosen)
-            ids = chosen
+            ids = self._line_up(ids)
         self._queue = map(int, ids)
         return None
+
+    def _line_up(self, ids: IntArray) -> IntArray:
+        """Return the nodes that counting leaves, in order.
+
+        A few of those on which a selector fails follow at the end, so that their errors can be told; for the others
+        `_report_failing` says the same. None of them can hold the claims.
+        """
+        survey = self._tools.prefilter.survey(self._view, self._claims)
+        chosen = ids[survey.possible[ids]]
+        left = ids[~survey.possible[ids]]
+        failing = left[:0] if survey.failing is None else left[survey.failing[left]]
+        self._failing = failing[_FAILING_SEARCHED:]
+        failing = failing[:_FAILING_SEARCHED]
+        ruled_out = len(ids) - len(chosen) - len(failing)
+        self._tried += ruled_out
+        self._rejected += ruled_out - len(self._failing)
+        return np.concatenate([chosen, failing])
+
+    def _report_failing(self) -> None:
+        """Note an error for the nodes on which a selector fails as it did on those that were searched."""
+        example = next((name for name, error in self._errors.items() if error.kind == "selector-runtime"), None)
+        if example is None:
+            self._rejected += len(self._failing)
+            return
+        error = self._errors[example]
+        cause = f"a selector fails on a device, as on node {example}: {error.cause}"
+        for node_id in self._failing.tolist():
+            node = self._view.table.nodes.since(node_id, self._arrivals)
+            if node is not None:
+                self._errors[node.name] = replace(error, cause=cause, device=None)
 
     def _nothing_wanted(self) -> Outcome:
         ids = self._node_ids().tolist()
@@ -224,6 +253,8 @@ class Attempt:
 
         Invalid pools stay errors of the nodes, as in Kubernetes: nothing is wrong with the pod.
         """
+        if len(self._failing):
+            self._report_failing()
         if self._errors and not self._rejected:
             first = next(iter(self._errors.values()))
             return first if first.kind == "invalid-pool" else replace(first, scope="pod")

@@ -1,8 +1,8 @@
 """How many devices each node has for a request, for all nodes at once, kept up to date by the rows that change.
 
 The count of a node is exact for devices that are simply free or not, and an upper bound where shares, counters or
-constraints decide. Nodes with a device that must be looked at (its selector fails or is not evaluated yet, its pool
-looks different from node to node) are flagged: counts do not decide these.
+constraints decide. Nodes with a device that must be looked at (its selector is not evaluated yet, its pool looks
+different from node to node) are told apart, and so are those with a device on which a selector fails.
 """
 
 from __future__ import annotations
@@ -18,19 +18,15 @@ from dra_allocator.masks import MaskStore
 from dra_allocator.occupancy import FREE, SHARED, usage
 from dra_allocator.requests import ResolvedRequest
 from dra_allocator.rules.fitness import blocking_taints, is_tolerated
-from dra_allocator.sums import Longs, Sums
+from dra_allocator.sums import AVAILABLE, BOUND, COUNTED, FAILING, FAILS, LOOK, NONE, UNKNOWN, Longs, Sums, part_of
 from dra_allocator.taint_rules import TaintRules
 from dra_allocator.traits import Traits
 from dra_allocator.usability import SUSPECT, UNUSABLE
 from dra_allocator.view import View
 from dra_allocator.visibility import NOWHERE, scope_of_home
 
-NONE, COUNTED, LOOK, BOUND = 0, 1, 2, 3
-"""What a row is to a request: nothing, a device, to be looked at, a device that rules may refuse."""
-_KIND, _SHAREABLE, _ALWAYS = 3, 4, 8
-"""Bits of what a row is whoever holds it: one of the above, may be shared, counts also while it is held."""
-
-
+_KIND, _SHAREABLE, _ALWAYS = 7, 8, 16
+"""Bits of what a row is whoever holds it: a code of `sums`, may be shared, counts also while it is held."""
 _ALL = slice(None)
 Where = IntArray | slice
 
@@ -101,17 +97,16 @@ class RequestCounts:
         return True
 
     def available(self, view: View) -> Longs:
-        """Return the number of devices per node id in the view's eyes; flagged nodes have at least so many.
+        """Return the number of devices per node id in the view's eyes. The array is not the caller's to change."""
+        return self._total(view, AVAILABLE)
 
-        The array is not the caller's to change.
-        """
-        return self._total(view, available=True)
-
-    def flagged(self, view: View) -> Longs | None:
+    def unknown(self, view: View) -> Longs | None:
         """Return per node id how many devices must be looked at; None: no node has any."""
-        if not self._sums.any_flagged and not view.overlay.devices:
-            return None
-        return self._total(view, available=False)
+        return self._total(view, UNKNOWN) if self._sums.any(UNKNOWN) or view.overlay.devices else None
+
+    def failing(self, view: View) -> Longs | None:
+        """Return per node id on how many devices a selector fails; None: no node has any."""
+        return self._total(view, FAILING) if self._sums.any(FAILING) or view.overlay.devices else None
 
     # What rows are.
 
@@ -134,43 +129,55 @@ class RequestCounts:
         """Return what rows are whoever holds them."""
         table = self._view.table
         usable = self._view.usability.states()[rows]
-        fits, kinds = self._of_traits(table.rows.traits_ids[rows])
+        selectable, fits, kinds = self._of_traits(table.rows.traits_ids[rows])
         if self._view.features.device_taints:
             for taint, marked in TaintRules.of(table, self._store).marked():
                 if not is_tolerated(taint, self._signature.tolerations):
                     fits &= ~marked[rows]
-        alive, undecided = self._selected(rows, usable != UNUSABLE)
+        alive, undecided, failing = self._selected(rows, (usable != UNUSABLE) & selectable)
         fixed: ByteArray = np.where(alive & fits, kinds, np.uint8(NONE))
-        fixed[undecided] = LOOK | (kinds[undecided] & np.uint8(_SHAREABLE))
+        shareable = kinds & np.uint8(_SHAREABLE)
+        fixed[undecided] = LOOK | shareable[undecided]
+        fixed[failing] = FAILS | shareable[failing]
         fixed[usable == SUSPECT] = LOOK | _ALWAYS
         return fixed
 
-    def _selected(self, rows: Where, usable: BoolArray) -> tuple[BoolArray, BoolArray]:
+    def _selected(self, rows: Where, usable: BoolArray) -> tuple[BoolArray, BoolArray, BoolArray]:
+        """Return the rows that are selected, those that are not decided yet, and those that are known to fail."""
         alive = usable.copy()
         undecided = np.zeros(len(alive), np.bool_)
+        failing = np.zeros(len(alive), np.bool_)
         for text in self._signature.selectors:
             masks = self._store.get(self._view.table, text)
+            failing |= alive & masks.failing[rows]
             undecided |= alive & masks.open[rows]
             alive &= masks.match[rows]
-        return alive, undecided
+        return alive, undecided, failing
 
-    def _of_traits(self, traits_ids: IntArray) -> tuple[BoolArray, ByteArray]:
-        """Return per row whether its traits allow the request at all, and what it is then."""
+    def _of_traits(self, traits_ids: IntArray) -> tuple[BoolArray, BoolArray, ByteArray]:
+        """Return per row whether its selectors are asked, whether its traits fit, and what it is if they do."""
         traits = self._view.table.rows.traits
+        selectable = np.zeros(len(traits), np.bool_)
         fits = np.zeros(len(traits), np.bool_)
         kinds = np.zeros(len(traits), np.uint8)
         for traits_id in np.flatnonzero(np.bincount(traits_ids)).tolist():
             one = traits[traits_id]
+            binding = not one.binding_conditions or self._view.features.binding_conditions
+            selectable[traits_id] = one.unsupported is None and binding
             fits[traits_id] = self._fits(one)
-            kinds[traits_id] = COUNTED if one.is_plain and one.unreadable is None else BOUND
-            if one.allow_multiple_allocations and self._view.features.consumable_capacity:
-                kinds[traits_id] |= _SHAREABLE
-        return fits[traits_ids], kinds[traits_ids]
+            kinds[traits_id] = self._kind(one)
+        return selectable[traits_ids], fits[traits_ids], kinds[traits_ids]
+
+    def _kind(self, traits: Traits) -> int:
+        if traits.unreadable is not None and self._signature.selectors:
+            kind = FAILS
+        else:
+            kind = COUNTED if traits.is_plain else BOUND
+        shareable = traits.allow_multiple_allocations and self._view.features.consumable_capacity
+        return kind | (_SHAREABLE if shareable else 0)
 
     def _fits(self, traits: Traits) -> bool:
         features = self._view.features
-        if traits.unsupported is not None or (traits.binding_conditions and not features.binding_conditions):
-            return False
         if traits.consumes_counters and not features.partitionable_devices:
             return False
         if not features.device_taints:
@@ -217,11 +224,10 @@ class RequestCounts:
         self.bounds += (code == BOUND) - (before == BOUND)
         self._sums.move(int(self._homes[row]), before, code)
 
-    def _total(self, view: View, *, available: bool) -> Longs:
-        total = self._sums.per_node(view.table.scopes, len(view.table.nodes), available)
+    def _total(self, view: View, part: int) -> Longs:
+        total = self._sums.per_node(view.table.scopes, len(view.table.nodes), part)
         for row, code in self._overlaid(view):
-            before = int(self._codes[row])
-            change = int(_counts(code, available)) - int(_counts(before, available))
+            change = (part_of(code) == part) - (part_of(int(self._codes[row])) == part)
             if change:
                 total = total + change * self._nodes_of(view, row)
         return total
@@ -241,7 +247,3 @@ class RequestCounts:
         elif home != NOWHERE:
             nodes += view.table.scopes.mask(scope_of_home(home), len(nodes))
         return nodes
-
-
-def _counts(code: int, available: bool) -> bool:
-    return code in (COUNTED, BOUND) if available else code == LOOK

@@ -88,8 +88,9 @@ class FeasibleAttempt:
         if not len(known):
             return []
         node_ids = np.array([node_id for node_id in ids if node_id is not None], np.intp)
-        possible, decided = self._tools.prefilter.survey(view, claims)
-        self._fits[known] = possible[node_ids]
+        survey = self._tools.prefilter.survey(view, claims)
+        decided = self._tools.prefilter.decided(view, claims, survey)
+        self._fits[known] = survey.possible[node_ids]
         left: list[int] = known[~decided[node_ids]].tolist()
         return left[::-1]
 

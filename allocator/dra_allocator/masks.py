@@ -32,6 +32,7 @@ class SelectorMasks:
         self._next_row = 0
         self._match: BoolArray = np.zeros(0, np.bool_)
         self._open: BoolArray = np.zeros(0, np.bool_)
+        self._failing: BoolArray = np.zeros(0, np.bool_)
 
     @property
     def match(self) -> BoolArray:
@@ -44,9 +45,14 @@ class SelectorMasks:
         return self._open[: len(self.table.rows)]
 
     @property
+    def failing(self) -> BoolArray:
+        """Those of the open rows for which evaluating it is known to fail."""
+        return self._failing[: len(self.table.rows)]
+
+    @property
     def size(self) -> int:
         """Bytes used."""
-        return len(self._match) + len(self._open) + 512
+        return 3 * len(self._match) + 512
 
     def resolve(self, row: int) -> bool:
         """Evaluate an open row; raises CompileError or EvaluationError, as the case may be."""
@@ -94,9 +100,11 @@ class SelectorMasks:
     def _write(self, rows: IntArray) -> None:
         total = len(self.table.rows)
         self._match, self._open = grown(self._match, total), grown(self._open, total)
+        self._failing = grown(self._failing, total)
         if len(rows):
             masks = self._evaluate(rows)
             self._match[rows], self._open[rows] = masks.match, masks.error | masks.unknown
+            self._failing[rows] = masks.error
 
     def _evaluate(self, rows: IntArray) -> Masks:
         if isinstance(self.selector, CompileError):

@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from dra_allocator.arrays import BoolArray
-from dra_allocator.counts import NONE, RequestCounts, Signature
+from dra_allocator.counts import RequestCounts, Signature
 from dra_allocator.lru import ByteLru
 from dra_allocator.masks import MaskStore
 from dra_allocator.requests import ResolvedClaim, ResolvedRequest
-from dra_allocator.sums import Longs
+from dra_allocator.sums import NONE, Longs
 from dra_allocator.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What counting says, per node id.
+
+    Attributes:
+        possible: the claims may fit; where it is False they do not.
+        unknown: a device has to be looked at; None: on no node.
+        failing: a selector fails on a device that may be visited; None: on no node.
+        counted: whether anything was counted at all.
+
+    """
+
+    possible: BoolArray
+    unknown: BoolArray | None = None
+    failing: BoolArray | None = None
+    counted: bool = False
 
 
 class Prefilter:
@@ -22,41 +41,40 @@ class Prefilter:
         self._masks = masks
         self._counts: ByteLru[RequestCounts] = ByteLru(max_bytes)
 
-    def possible(self, view: View, claims: Sequence[ResolvedClaim]) -> BoolArray:
-        """Return per node id whether the claims may fit; those for which it is False do not.
+    def survey(self, view: View, claims: Sequence[ResolvedClaim]) -> Survey:
+        """Return what counting says about each node.
 
         A claim with a request for all devices leaves every node open: such a request can end in an error.
         """
-        return self._survey(view, claims)[0]
-
-    def survey(self, view: View, claims: Sequence[ResolvedClaim]) -> tuple[BoolArray, BoolArray]:
-        """Return `possible`, and per node id whether that is already the exact answer."""
-        possible, flagged, counted = self._survey(view, claims)
-        if not counted:
-            return possible, np.zeros_like(possible)
-        if self._counts_decide(view, claims):
-            return possible, np.ones_like(possible) if flagged is None else ~flagged
-        return possible, ~possible
-
-    def _survey(self, view: View, claims: Sequence[ResolvedClaim]) -> tuple[BoolArray, BoolArray | None, bool]:
-        """Return `possible`, the nodes with devices to be looked at (None: none), and whether anything was counted."""
         size = len(view.table.nodes)
         requests = [request for claim in claims for request in claim.requests]
         if any(one.is_all for alternatives in requests for one in alternatives):
-            return np.ones(size, np.bool_), None, False
+            return Survey(np.ones(size, np.bool_))
         possible: BoolArray | None = None
-        flagged: BoolArray | None = None
+        unknown: BoolArray | None = None
+        failing: BoolArray | None = None
         for needs in self._needs(view, requests):
             enough = [_padded(counts.available(view), size) >= wanted for counts, wanted in needs]
             some = enough[0] if len(enough) == 1 else np.logical_or.reduce(enough)
             possible = some if possible is None else possible & some
             for counts, _ in needs:
-                look = counts.flagged(view)
-                if look is not None:
-                    flagged = (_padded(look, size) > 0) | (False if flagged is None else flagged)
+                unknown = _either(unknown, counts.unknown(view), size)
+                failing = _either(failing, counts.failing(view), size)
         if possible is None:
             possible = np.ones(size, np.bool_)
-        return (possible if flagged is None else possible | flagged), flagged, True
+        return Survey(possible if unknown is None else possible | unknown, unknown, failing, True)
+
+    def decided(self, view: View, claims: Sequence[ResolvedClaim], survey: Survey) -> BoolArray:
+        """Return per node id whether the survey's `possible` is the exact answer."""
+        if not survey.counted:
+            return np.zeros_like(survey.possible)
+        if not self._counts_decide(view, claims):
+            return ~survey.possible
+        decided = np.ones_like(survey.possible)
+        for doubt in (survey.unknown, survey.failing):
+            if doubt is not None:
+                decided &= ~(survey.possible & doubt)
+        return decided
 
     def counts(self, view: View, request: ResolvedRequest) -> RequestCounts:
         """Return the up-to-date counts of a request."""
@@ -110,6 +128,13 @@ class Prefilter:
         for one in counts:
             times += (one.codes != NONE).astype(np.uint8)
         return bool(times.max(initial=0) <= 1)
+
+
+def _either(known: BoolArray | None, counts: Longs | None, size: int) -> BoolArray | None:
+    if counts is None:
+        return known
+    some: BoolArray = _padded(counts, size) > 0
+    return some if known is None else known | some
 
 
 def _padded(counts: Longs, size: int) -> Longs:

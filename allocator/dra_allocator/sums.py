@@ -11,7 +11,11 @@ from dra_allocator.arrays import ByteArray, IntArray, grown
 from dra_allocator.visibility import NOWHERE, Scopes, scope_of_home
 
 Longs = npt.NDArray[np.int64]
-_LOOK = 2
+NONE, COUNTED, LOOK, BOUND, FAILS = 0, 1, 2, 3, 4
+"""What a row is to a request: nothing, a device, a device to be looked at, one that rules may refuse, an error."""
+AVAILABLE, UNKNOWN, FAILING = 0, 1, 2
+"""What is summed: COUNTED and BOUND, LOOK, FAILS."""
+_PART = (-1, AVAILABLE, UNKNOWN, AVAILABLE, FAILING)
 
 
 @dataclass(slots=True)
@@ -42,45 +46,46 @@ class _Part:
 
 
 class Sums:
-    """How many rows of codes other than 0 each node sees: those to be looked at (code 2), and all others."""
+    """How many rows each node sees of those that are available, unknown, and failing."""
 
-    def __init__(self) -> None:
-        self._available = _Part()
-        self._look = _Part()
+    def __init__(self, parts: tuple[_Part, ...] = ()) -> None:
+        self._parts = parts or (_Part(), _Part(), _Part())
 
     @classmethod
     def of(cls, codes: ByteArray, homes: IntArray, nodes: int) -> Sums:
         """Return the sums over all rows for so many node ids."""
-        sums = cls()
-        sums._available = _part(homes[(codes != 0) & (codes != _LOOK)], nodes)
-        sums._look = _part(homes[codes == _LOOK], nodes)
-        return sums
-
-    @property
-    def any_flagged(self) -> bool:
-        """Whether any row is to be looked at."""
-        return self._look.rows > 0
+        available = (codes == COUNTED) | (codes == BOUND)
+        return cls(tuple(_part(homes[rows], nodes) for rows in (available, codes == LOOK, codes == FAILS)))
 
     @property
     def nbytes(self) -> int:
         """Bytes used."""
-        return self._available.local.nbytes + self._look.local.nbytes
+        return sum(part.local.nbytes for part in self._parts)
+
+    def any(self, part: int) -> bool:
+        """Return whether any row is summed there."""
+        return self._parts[part].rows > 0
 
     def grow(self, nodes: int) -> None:
         """Make room for more node ids."""
-        for part in (self._available, self._look):
+        for part in self._parts:
             part.local = grown(part.local, nodes)
 
     def move(self, home: int, before: int, after: int) -> None:
-        """Change the code of a row."""
-        if before:
-            (self._look if before == _LOOK else self._available).add(home, -1)
-        if after:
-            (self._look if after == _LOOK else self._available).add(home, 1)
+        """Change what a row is."""
+        if before != NONE:
+            self._parts[_PART[before]].add(home, -1)
+        if after != NONE:
+            self._parts[_PART[after]].add(home, 1)
 
-    def per_node(self, scopes: Scopes, size: int, available: bool) -> Longs:
+    def per_node(self, scopes: Scopes, size: int, part: int) -> Longs:
         """Return a sum per node id; the array is not the caller's to change."""
-        return (self._available if available else self._look).per_node(scopes, size)
+        return self._parts[part].per_node(scopes, size)
+
+
+def part_of(code: int) -> int:
+    """Return where a row is summed, -1: nowhere."""
+    return _PART[code]
 
 
 def _part(homes: IntArray, nodes: int) -> _Part:

@@ -7,6 +7,7 @@ import pytest
 
 from dra_allocator.allocator import Attempt
 from dra_allocator.claim import DeviceClass
+from dra_allocator.device import DeviceTaint
 from dra_allocator.node import Node
 from dra_allocator.outcome import Allocation, AllocationError, Outcome, OutOfBudget
 from dra_allocator.rejection import Rejection
@@ -114,6 +115,43 @@ def test_an_error_that_no_node_escapes_is_the_pods() -> None:
     outcome = cluster.allocate(claim(request(selectors=(MODEL,))))
     assert isinstance(outcome, AllocationError)
     assert (outcome.scope, outcome.kind) == ("pod", "selector-runtime")
+
+
+def test_many_nodes_on_which_a_selector_fails_are_all_reported_after_searching_a_few() -> None:
+    names = [f"n{number:02}" for number in range(30)]
+    cluster = Cluster(nodes=names)
+    for number, node in enumerate(names):
+        fields = {"model": "b"} if number % 3 == 0 else {}
+        cluster.table.apply_slice(resource_slice(f"s-{node}", [device("d0", **fields)], node=node))
+    outcome = cluster.allocate(claim(request(selectors=(MODEL,))))
+    assert isinstance(outcome, Rejection)
+    assert sorted(outcome.node_errors) == [node for number, node in enumerate(names) if number % 3]
+    assert "as on node n01" in outcome.node_errors["n29"]
+    cluster.table.apply_slice(resource_slice("good", [device("d", model="a")], node="n29", pool="good"))
+    found = cluster.allocate(claim(request(selectors=(MODEL,))))
+    assert isinstance(found, Allocation)
+    assert found.node == "n29"
+
+
+def test_a_search_that_meets_a_changed_table_starts_its_node_again() -> None:
+    tainted = [device(f"d{n:03}", model="a", taints=(DeviceTaint("t"),)) for n in range(100)]
+    cluster = Cluster(resource_slice("s", [*tainted, device("e")], node="n1"))
+    attempt = cluster.allocator.allocate(cluster.view, [claim(request(selectors=(MODEL,)))], ["n1"])
+    assert attempt.step(Calls(1)) is None
+    cluster.table.apply_slice(resource_slice("s", [*tainted, device("f", model="a")], node="n1"))
+    assert picked(finish(attempt, 1)) == [["f"]]
+
+
+def test_a_table_that_never_rests_is_an_error_of_the_node_in_the_end() -> None:
+    tainted = [device(f"d{n:03}", model="a", taints=(DeviceTaint("t"),)) for n in range(100)]
+    cluster = Cluster(resource_slice("s", [*tainted, device("e")], node="n1"))
+    attempt = cluster.allocator.allocate(cluster.view, [claim(request(selectors=(MODEL,)))], ["n1"])
+    outcome = None
+    while outcome is None:
+        outcome = attempt.step(Calls(1))
+        cluster.table.apply_slice(resource_slice("s", [*tainted, device("e")], node="n1"))
+    assert isinstance(outcome, AllocationError)
+    assert "keep changing" in str(outcome)
 
 
 def test_errors_are_those_of_visited_devices_only() -> None:
