@@ -303,3 +303,37 @@ def test_whatever_stands_in_a_field_is_read_or_refused_with_a_decode_error(path:
     holder[path[-1]] = value
     with contextlib.suppress(DecodeError):
         decode.resource_slice(obj)
+
+
+def test_the_explicit_spelling_of_a_capacity_wins_and_a_range_needs_its_minimum() -> None:
+    capacity = {"d.example.org/m": {"value": "1"}, "gpu.example.com/n": {"value": "2"}, "n": {"value": "3"}}
+    device = only_device({"name": "a", "capacity": capacity})
+    assert device.capacity["gpu.example.com/n"].value == Q("2")
+    unusable = {"m": {"value": "1", "requestPolicy": {"default": "1", "validRange": {}}}}
+    assert only_device({"name": "a", "capacity": unusable}).unsupported == (
+        "capacity 'm' has a requestPolicy.validRange without min"
+    )
+
+
+@pytest.mark.parametrize(
+    ("requirement", "reason"),
+    [
+        (
+            {"key": "metadata.name", "operator": "Exists"},
+            "operator: 'Exists' is not supported for fields; use In or NotIn",
+        ),
+        (
+            {"key": "metadata.name", "operator": "In", "values": ["a", "b"]},
+            "values: must have exactly one element for fields",
+        ),
+    ],
+)
+def test_a_field_requirement_that_cannot_be_used_takes_out_its_slice(requirement: dict[str, Any], reason: str) -> None:
+    selector = {"nodeSelectorTerms": [{"matchFields": [requirement]}]}
+    scope = decode.resource_slice(slice_of(nodeName=None, nodeSelector=selector)).scope
+    assert scope == NodeScope(invalid=f"nodeSelector.nodeSelectorTerms[0].matchFields[0].{reason}")
+
+
+def test_a_node_selector_of_the_wrong_type_is_an_error_of_its_field() -> None:
+    with pytest.raises(DecodeError, match=r"^spec\.nodeSelector: must be an object, not a list$"):
+        decode.node_selector([], "spec.nodeSelector")

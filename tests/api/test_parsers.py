@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dra_api.manifests.json_lines import parse_json
 from dra_api.manifests.lines import Deferred, SyntaxProblem, child_lines, line_at, line_of
-from dra_api.manifests.yaml_lines import plain_scalar
+from dra_api.manifests.yaml_lines import parse_yaml, plain_scalar
 
 
 @given(
@@ -62,3 +62,50 @@ def test_lines_that_are_found_late_are_right() -> None:
     assert isinstance(parsed.lines, Deferred)
     assert [line_at(parsed.lines, path) for path in ("", "a", "a[0]", "a[1].b", "a[1].c", "z")] == [1, 2, 3, 4, 4, 1]
     assert line_of(child_lines(parsed.lines, "a", "1")) == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"a": 1', "1:8: malformed JSON: the text ends too early"),
+        ('{"a" 1}', "1:6: malformed JSON: expected ':', found '1'"),
+        ('{"a": 1 "b": 2}', "1:9: malformed JSON: expected ',' or '}', found '\"'"),
+        ("{a: 1}", "1:2: malformed JSON: expected a key in double quotes"),
+        ('{"a": "x\ny"}', "1:7: malformed JSON: this string does not end, or has a raw control character in it"),
+        (r'{"a": "\x"}', "1:7: malformed JSON: this string has an invalid escape"),
+        ("[1,\n2,]", "2:3: malformed JSON: unexpected ']'"),
+        ("[01]", "1:3: malformed JSON: expected ',' or ']', found '1'"),
+        ("[1e999]", "1:2: malformed JSON: this number is too large"),
+        (f"[{'9' * 70}, NaN]", "1:2: malformed JSON: this number is too long"),
+        ("[NaN]", "1:2: malformed JSON: unexpected 'N'"),
+    ],
+)
+def test_malformed_json_is_named_with_its_place(text: str, problem: str) -> None:
+    with pytest.raises(SyntaxProblem) as caught:
+        list(parse_json(text))
+    assert f"{caught.value.line}:{caught.value.column}: {caught.value.problem}" == problem
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("null: 1", "1:1: malformed YAML: null, a list or an object cannot be a key"),
+        ("[a]: 1", "1:1: malformed YAML: null, a list or an object cannot be a key"),
+        ("a:\n  <<: 5", "2:3: malformed YAML: << needs an object or a list of objects"),
+        ("a: !!binary aGk=", "1:4: malformed YAML: the tag tag:yaml.org,2002:binary is not allowed"),
+        ("a: \x00", "1:1: malformed YAML: "),
+        ("a: 'x", "1:6: malformed YAML: while scanning a quoted scalar found unexpected end of stream"),
+    ],
+)
+def test_malformed_yaml_is_named_with_its_place(text: str, problem: str) -> None:
+    with pytest.raises(SyntaxProblem) as caught:
+        list(parse_yaml(text))
+    assert f"{caught.value.line}:{caught.value.column}: {caught.value.problem}".startswith(problem)
+
+
+def test_merge_keys_take_several_objects_the_first_one_first() -> None:
+    (parsed,) = parse_yaml("a: &a {p: 1, q: 1}\nb: &b {q: 2, r: 2}\nc:\n  <<: [*a, *b]\n  p: 3\n")
+    assert parsed.value["c"] == {"p": 3, "q": 1, "r": 2}
+    assert [line_at(parsed.lines, f"c.{key}") for key in "pqr"] == [5, 1, 2]
+    (quoted,) = parse_yaml("'<<': 1\ntrue: 2\n5: 3\nk: 4")
+    assert quoted.value == {"<<": 1, "true": 2, "5": 3, "k": 4}

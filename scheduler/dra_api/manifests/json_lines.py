@@ -120,12 +120,11 @@ class _Parser:
             raise self._problem(f"malformed JSON: unexpected {self._text[self._at : self._at + 1]!r}")
         if len(match.group()) > _MAX_DIGITS:
             raise self._problem("malformed JSON: this number is too long")
-        self._at = match.end()
-        if match.group(1) is None and match.group(2) is None:
-            return int(match.group())
-        number = float(match.group())
+        is_integer = match.group(1) is None and match.group(2) is None
+        number = int(match.group()) if is_integer else float(match.group())
         if number in (float("inf"), float("-inf")):
             raise self._problem("malformed JSON: this number is too large")
+        self._at = match.end()
         return number
 
     def _peek(self) -> str:
