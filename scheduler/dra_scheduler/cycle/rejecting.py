@@ -10,6 +10,7 @@ from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.cycle.diagnosis import Diagnosis
+from dra_scheduler.cycle.error_text import PLUGIN, node_error, pod_error
 from dra_scheduler.cycle.preemption import preemption
 from dra_scheduler.plugins import Plugin
 
@@ -69,7 +70,7 @@ def no_fit(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis) -> Reject:
 def no_devices(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, rejection: Rejection) -> Reject:
     """The nodes that were left do not have the devices."""
     counts = Counter(diagnosis.counts)
-    counts.update(Counter(rejection.node_errors.values()))
+    counts.update(map(node_error, rejection.node_errors.values()))
     counts[NO_DEVICES] += rejection.nodes - len(rejection.node_errors)
     return Reject(
         "unschedulable",
@@ -86,8 +87,8 @@ def no_devices(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, rejection: 
 def failed(cluster: Cluster, outcome: AllocationError | OutOfBudget) -> Reject:
     """Something is wrong with a claim or a class, or there was not enough time."""
     if isinstance(outcome, OutOfBudget):
-        text = f"timed out trying to allocate devices ({outcome.nodes_tried} of {outcome.nodes} nodes tried)"
+        tried = f"{outcome.nodes_tried} of {outcome.nodes} nodes tried"
+        error = f"{PLUGIN}timed out trying to allocate devices ({tried})"
     else:
-        text = str(outcome)
-    error = f'running "DynamicResources" filter plugin: {text}'
+        error = pod_error(outcome)
     return Reject("error", frozenset({"DynamicResources"}), len(cluster.nodes), error=error)
