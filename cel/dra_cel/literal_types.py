@@ -75,7 +75,7 @@ def _unwrapped(type_: Type, optional: bool) -> Type:
 def _same(checked: Checked, node: Node, expected: Type | None, found: Type) -> Type:
     if expected is None:
         return found
-    if expected != found and not (expected.is_dyn and found.is_dyn):
+    if expected != found:
         message = f"expected type '{expected}' but found '{found}'"
         raise CompileError(message, checked.text, node.offset)
     return expected

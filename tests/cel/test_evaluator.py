@@ -159,6 +159,9 @@ def test_new_expressions_follow_the_gates() -> None:
     assert outcomes(sharing, new_expression=True) == "FTFF"
     assert outcomes(sharing, new_expression=True, consumable_capacity=False) == "CCCC"
     assert outcomes("dyn(true)", new_expression=True, list_attributes=False) == "CCCC"
+    mixed = "[dyn(1), $A.index].size() == 2"
+    assert outcomes(mixed, new_expression=True) == "TTEE"
+    assert outcomes(mixed, new_expression=True, list_attributes=False) == "CCCC"
 
 
 def test_a_selector_knows_its_text() -> None:
