@@ -44,6 +44,8 @@ RETRY_CAP = 10.0
 """Seconds of backoff between tries that bring nothing."""
 ASKED_CAP = 60.0
 """Seconds that a server's Retry-After counts for at most."""
+GONE_CAP = 60.0
+"""Seconds between complete lists when every watch after one is refused as too old: a server that forgets so fast."""
 LONG_ENOUGH = 1.0
 """A watch that lived that many seconds was no failure, even without events."""
 
@@ -79,6 +81,7 @@ class Reflector:
         self.mirror = Mirror(resource.kind, handler, convert, keep)
         self._resource_version: str | None = None
         self._backoff = Backoff(random, RETRY_FIRST, RETRY_CAP)
+        self._gone = Backoff(random, RETRY_FIRST, GONE_CAP)
         self._pacer = Pacer(clock)
         self.synced = asyncio.Event()
         """Set once the first list has been handed on completely; stays set."""
@@ -105,7 +108,7 @@ class Reflector:
         except GoneError:
             log.info("listing anew resource=%s reason=%s", self.resource.plural, "resourceVersion too old")
             self._resource_version = None
-            return self._random.random() * RELIST_JITTER
+            return self._random.random() * RELIST_JITTER + self._gone.delay()
         except (ApiStatusError, ResponseError, TransportError) as error:
             if isinstance(error, ResponseError):
                 self._resource_version = None  # what came is not to be trusted
@@ -141,6 +144,7 @@ class Reflector:
             "allowWatchBookmarks": "true",
             "timeoutSeconds": str(self._random.randint(*WATCH_SECONDS)),
         }
+        opened: float | None = None
         try:
             async with self._transport.watch(Request("GET", self._path, query)) as lines:
                 opened = self._clock.monotonic()
@@ -149,11 +153,14 @@ class Reflector:
                 await self._consume(lines)
         except WatchRefusedError as error:
             raise error_of(error.response) from error
-        if self._clock.monotonic() - opened >= LONG_ENOUGH:
-            self._backoff.reset()
+        finally:
+            lived = opened is not None and self._clock.monotonic() - opened >= LONG_ENOUGH
+            if lived or self._resource_version != resource_version:
+                self._backoff.reset()
+                self._gone.reset()
+        if lived:
             return 0.0
         if self._resource_version != resource_version:
-            self._backoff.reset()
             return self._random.random() * RESUME_DELAY
         return self._backoff.delay()
 

@@ -149,6 +149,18 @@ def test_after_410_only_what_changed_is_handed_on() -> None:
     run_virtual(main)
 
 
+def test_a_server_that_forgets_at_once_is_not_listed_all_the_time() -> None:
+    async def main(clock: VirtualClock) -> None:
+        server = EmbeddedServer(clock, random.Random(1))
+        subject = reflector(Cutting(server, ["refused 410"] * 1000), clock, Cache())
+        task = asyncio.create_task(subject.run())
+        await asyncio.sleep(600)
+        assert 10 < subject.lists < 30
+        task.cancel()
+
+    run_virtual(main)
+
+
 def test_a_quiet_watch_resumes_from_its_last_bookmark_and_is_not_listed_anew() -> None:
     async def main(clock: VirtualClock) -> None:
         server = EmbeddedServer(clock, random.Random(1))
