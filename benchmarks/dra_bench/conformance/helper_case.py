@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dra_allocator.capacity import CapacityError, consumption, counts_thousandths, rounded, violates
+from dra_allocator.capacity import MILLI, CapacityError, consumption, rounded, unit_of, violates
 from dra_allocator.claim import Toleration
 from dra_allocator.device import DeviceCapacity, DeviceTaint
 from dra_allocator.rules.fitness import is_tolerated
@@ -57,7 +57,7 @@ def _in_thousandths(fields: Fields) -> Answer:
     assert capacity.policy is not None
     assert capacity.policy.valid_range is not None
     fractional = bool(fields["fractionalCapacityRange"])
-    return fields["expectUseMilli"], counts_thousandths(capacity.policy.valid_range, fractional)
+    return fields["expectUseMilli"], unit_of(capacity.policy.valid_range, fractional) == MILLI
 
 
 def _whole_device(fields: Fields) -> Answer:
