@@ -43,7 +43,7 @@ class EmbeddedCluster:
         wrap: Callable[[Transport], Transport] = lambda transport: transport,
     ) -> None:
         self.server = EmbeddedServer(clock, source) if server is None else server
-        self.claim_controller = ClaimController(wrap(self.server))
+        self.claim_controller = ClaimController(wrap(self.server), clock)
         self.kubelet = Kubelet(wrap(self.server), clock) if kubelet else None
         self._collector = GarbageCollector(self.server)
         self._namespaces = NamespaceController(self.server)

@@ -83,6 +83,23 @@ async def test_a_template_that_comes_later_is_used(server: Server) -> None:
 
 
 @contract
+async def test_a_missing_template_is_told_in_an_event_about_the_pod(server: Server) -> None:
+    made = await server.create(server.pods, pod(claims=[FROM_TEMPLATE]))
+    path = f"/api/v1/namespaces/{server.namespace}/events"
+    selector = f"involvedObject.uid={made['metadata']['uid']},reason=FailedResourceClaimCreation,type=Warning"
+
+    async def probe() -> list[Object]:
+        found: list[Object] = (await server.get(path, fieldSelector=selector))["items"]
+        return found
+
+    events = await server.eventually(probe, "the event")
+    assert events[0]["message"].startswith("PodResourceClaim gpu: ")
+    assert '"template"' in events[0]["message"] or "/template " in events[0]["message"]
+    assert events[0]["source"] == {"component": "resource_claim"}
+    assert events[0]["metadata"]["name"].startswith("pod.")
+
+
+@contract
 async def test_long_names_are_cut_in_proportion(server: Server) -> None:
     await server.create(server.templates, template())
     name, entry = "p" * 60, "c" * 30

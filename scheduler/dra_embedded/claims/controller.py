@@ -15,9 +15,11 @@ import asyncio
 from collections.abc import Iterable
 from typing import Any
 
+from dra_api.clock import Clock
 from dra_api.references import POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
 from dra_api.transport import Transport
 from dra_embedded.claims.claim_sync import ClaimSync
+from dra_embedded.claims.complaints import Complaints
 from dra_embedded.claims.names import claims_of, is_done
 from dra_embedded.claims.pod_sync import PodSync
 from dra_embedded.claims.view import View
@@ -33,13 +35,13 @@ _POD, _CLAIM = "pod:", "claim:"
 class ClaimController:
     """The controller; `run` it as a task."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, clock: Clock) -> None:
         api = Api(transport)
         self._pods = Informer(api, POD.path(), self._pod_changed)
         self._claims = Informer(api, RESOURCE_CLAIM.path(), self._claim_changed)
         self._templates = Informer(api, RESOURCE_CLAIM_TEMPLATE.path(), self._template_changed)
         self._view = View(self._pods.objects, self._claims.objects, self._templates.objects)
-        self._pod_sync = PodSync(api, self._view)
+        self._pod_sync = PodSync(api, self._view, Complaints(api, clock))
         self._claim_sync = ClaimSync(api, self._view)
         self.queue = WorkQueue(self._work)
 

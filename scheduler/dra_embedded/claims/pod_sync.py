@@ -7,6 +7,7 @@ from typing import Any
 from dra_api.references import POD, RESOURCE_CLAIM
 from dra_api.transport import MERGE_PATCH
 from dra_embedded.claims.claim_sync import put_status
+from dra_embedded.claims.complaints import Complaints
 from dra_embedded.claims.names import (
     CLAIM_NAME_ANNOTATION,
     MAX_RESERVATIONS,
@@ -19,7 +20,7 @@ from dra_embedded.claims.names import (
     reservations,
 )
 from dra_embedded.claims.view import View
-from dra_embedded.clients.api import Api
+from dra_embedded.clients.api import Api, RefusedError
 from dra_embedded.errors import EmbeddedError
 
 Object = dict[str, Any]
@@ -32,9 +33,10 @@ class TemplateMissingError(EmbeddedError):
 class PodSync:
     """Works on one pod at a time."""
 
-    def __init__(self, api: Api, view: View) -> None:
+    def __init__(self, api: Api, view: View, complaints: Complaints) -> None:
         self._api = api
         self._view = view
+        self._complaints = complaints
 
     def needed(self, pod: Object) -> bool:
         """Whether there is something to do for a pod.
@@ -62,7 +64,11 @@ class PodSync:
             return
         made = {}
         for entry in pod["spec"].get("resourceClaims") or ():
-            name = await self._make_claim(pod, entry)
+            try:
+                name = await self._make_claim(pod, entry)
+            except (TemplateMissingError, RefusedError) as error:
+                await self._complaints.about(pod, entry, error)
+                raise
             if name is not None:
                 made[entry["name"]] = name
         if made:
