@@ -150,6 +150,8 @@ class Attempt:
         ids = self._node_ids()
         if len(ids) > _FEW_NODES:
             texts = {one.text for claim in self._claims for some in claim.requests for r in some for one in r.selectors}
+            if not view.prepare(budget):
+                return None
             if not all(self._tools.masks.prepare(view.table, text, budget) for text in texts):
                 return None
             ids = self._line_up(ids)

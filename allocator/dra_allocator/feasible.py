@@ -71,7 +71,9 @@ class FeasibleAttempt:
         view = self._view
         self._resolved = resolve(view.table, view.features, self._claims)
         selectors = [one for claim in self._resolved for some in claim.requests for r in some for one in r.selectors]
-        return all(self._tools.masks.prepare(view.table, one.text, budget) for one in selectors)
+        return view.prepare(budget) and all(
+            self._tools.masks.prepare(view.table, one.text, budget) for one in selectors
+        )
 
     def _survey(self) -> list[int]:
         """Return the indices of the nodes that counts do not decide, last first."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dra_allocator.arrays import ByteArray, IntArray, grown
+from dra_allocator.arrays import ByteArray, grown
+from dra_allocator.budget import UNLIMITED, Budget
+from dra_allocator.device import DeviceID
 from dra_allocator.ledger import Holder, Ledger
 from dra_allocator.table import Table
 
+_CHUNK = 256
+"""Devices looked up between two questions to the budget: about a millisecond."""
 FREE, WHOLE, SHARED = 0, 1, 2
 
 
@@ -25,17 +29,27 @@ class Occupancy:
         self._table = table
         self._ledger = ledger
         self._states: ByteArray = np.zeros(len(table.rows), np.uint8)
+        self._pending: dict[DeviceID, None] = {}
         self._table_position = -1
         self._ledger_position = -1
 
     def states(self) -> ByteArray:
         """Return the current state of each row."""
-        table, ledger = self._table, self._ledger
-        if self._table_position != table.journal.position:
-            self._follow_table()
-        if self._ledger_position != ledger.journal.position:
-            self._follow_ledger()
-        return self._states[: len(table.rows)]
+        self.prepare(UNLIMITED)
+        return self._states[: len(self._table.rows)]
+
+    def prepare(self, budget: Budget) -> bool:
+        """Catch up with table and ledger; return False if the budget ended it before."""
+        if self._table_position != self._table.journal.position:
+            self._read_table()
+        if self._ledger_position != self._ledger.journal.position:
+            self._read_ledger()
+        while self._pending:
+            for _ in range(min(_CHUNK, len(self._pending))):
+                self._refresh(self._pending.popitem()[0])
+            if self._pending and budget.exhausted():
+                return False
+        return True
 
     def changed_rows(self, position: int) -> list[int] | None:
         """Return the rows of the devices that changed hands since a position of the ledger's journal."""
@@ -45,27 +59,27 @@ class Occupancy:
         rows = (self._table.row_of(device) for device in dict.fromkeys(devices))
         return [row for row in rows if row is not None]
 
-    def _follow_table(self) -> None:
+    def _read_table(self) -> None:
         rows = self._table.rows_since(self._table_position) if self._table_position >= 0 else None
+        self._states = grown(self._states, len(self._table.rows))
         if rows is None:
             self._ledger_position = -1
         else:
-            self._states = grown(self._states, len(self._table.rows))
-            self._refresh(rows)
+            self._states[rows] = FREE
+            in_use = (row for row in rows.tolist() if self._table.rows.in_use(row))
+            self._pending.update((self._table.rows.device_id(row), None) for row in in_use)
         self._table_position = self._table.journal.position
 
-    def _follow_ledger(self) -> None:
-        rows = self.changed_rows(self._ledger_position) if self._ledger_position >= 0 else None
-        if rows is None:
-            self._states = np.zeros(max(len(self._table.rows), 64), np.uint8)
-            held = (self._table.row_of(device) for device in self._ledger.held())
-            rows = [row for row in held if row is not None]
-        for row in rows:
-            self._states[row] = usage(self._ledger.holders_of(self._table.rows.device_id(row)))
+    def _read_ledger(self) -> None:
+        devices = self._ledger.journal.since(self._ledger_position) if self._ledger_position >= 0 else None
+        if devices is None:
+            self._states[:] = FREE
+            self._pending.update(dict.fromkeys(self._ledger.held()))
+        else:
+            self._pending.update(dict.fromkeys(devices))
         self._ledger_position = self._ledger.journal.position
 
-    def _refresh(self, rows: IntArray) -> None:
-        self._states[rows] = FREE
-        for row in rows.tolist():
-            if self._table.rows.in_use(row):
-                self._states[row] = usage(self._ledger.holders_of(self._table.rows.device_id(row)))
+    def _refresh(self, device: DeviceID) -> None:
+        row = self._table.row_of(device)
+        if row is not None:
+            self._states[row] = usage(self._ledger.holders_of(device))

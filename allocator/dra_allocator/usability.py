@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from dra_allocator.arrays import ByteArray, grown
+from dra_allocator.budget import UNLIMITED, Budget
 from dra_allocator.pools import PoolRules, PoolState, assess, is_counter_slice, is_seen
 from dra_allocator.records import PoolRecord
 from dra_allocator.table import Table
 
+_CHUNK = 64
+"""Pools assessed between two questions to the budget: about a millisecond."""
 UNUSABLE, USABLE, SUSPECT = 0, 1, 2
 """SUSPECT: it depends on the node, or the node has to report it; the exact search must look."""
 
@@ -24,31 +27,39 @@ class Usability:
         self._table = table
         self._rules = rules
         self._states: ByteArray = np.zeros(64, np.uint8)
+        self._pending: dict[int, PoolRecord] = {}
         self._position = -1
 
     def states(self) -> ByteArray:
         """Return the current state of each row."""
-        table = self._table
-        if self._position != table.journal.position:
-            self._catch_up()
-            self._position = table.journal.position
-        return self._states[: len(table.rows)]
+        self.prepare(UNLIMITED)
+        return self._states[: len(self._table.rows)]
 
-    def _catch_up(self) -> None:
-        table = self._table
-        self._states = grown(self._states, len(table.rows))
-        entries = table.journal.since(self._position) if self._position >= 0 else None
+    def prepare(self, budget: Budget) -> bool:
+        """Catch up with the table; return False if the budget ended it before."""
+        self._read_journal()
+        while self._pending:
+            for _ in range(min(_CHUNK, len(self._pending))):
+                self._assess(self._pending.popitem()[1])
+            if self._pending and budget.exhausted():
+                return False
+        return True
+
+    def _read_journal(self) -> None:
+        journal = self._table.journal
+        if self._position == journal.position:
+            return
+        self._states = grown(self._states, len(self._table.rows))
+        entries = journal.since(self._position) if self._position >= 0 else None
         if entries is None:
             self._states[:] = UNUSABLE
-            entries = list(table.pools.values())
-        pools = {}
+            entries = list(self._table.pools.values())
         for entry in entries:
             if isinstance(entry, PoolRecord):
-                pools[id(entry)] = entry
+                self._pending[id(entry)] = entry
             else:
                 self._states[entry] = UNUSABLE
-        for pool in pools.values():
-            self._assess(pool)
+        self._position = journal.position
 
     def _assess(self, pool: PoolRecord) -> None:
         self._states[pool.rows()] = UNUSABLE

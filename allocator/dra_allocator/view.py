@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from dra_allocator.budget import Budget
 from dra_allocator.device import DeviceID
 from dra_allocator.features import Features
 from dra_allocator.ledger import Holder, Ledger, holders_in
@@ -82,6 +83,13 @@ class View:
     def layout(self, node_id: int) -> NodeLayout:
         """Return what a known node sees, in the documented search order."""
         return self._ranks.layout(node_id)
+
+    def prepare(self, budget: Budget) -> bool:
+        """Bring what is derived from table and ledger up to date; return False if the budget ended it before.
+
+        Decisions do it themselves. Whoever loads a large table may call it now and then to spread the work.
+        """
+        return self.usability.prepare(budget) and self.occupancy.prepare(budget)
 
     def stamp(self, layout: NodeLayout, classes: Iterable[str]) -> Stamp:
         """Return the versions of what a decision for this node reads."""
