@@ -21,6 +21,7 @@ from dra_cel.ast import (
 from dra_cel.environment import DEVICE_VARIABLE, MESSAGE_FIELDS, UNSUPPORTED_MESSAGES, Environment
 from dra_cel.errors import CompileError
 from dra_cel.functions.table import Overload
+from dra_cel.overloads import match
 from dra_cel.suggestion import closest, for_arguments
 from dra_cel.types import Kind, Type
 from dra_cel.uint import UInt
@@ -28,9 +29,6 @@ from dra_cel.unification import Unifier, most_general
 
 MAX_TYPE_SIZE = 10_000
 """Types with more parts than this are refused: they could double with every nested literal."""
-
-MAX_MATCHES = 4096
-"""Resolved calls that are remembered between expressions."""
 
 _LITERAL_TYPES: dict[type, Type] = {
     bool: t.BOOL,
@@ -246,7 +244,7 @@ class _Checker:
                 raise self._no_overload(node, name, args, False)
             self._resolutions[node] = Resolution(overloads=entries)
             return t.BOOL
-        result, applicable = self._match_once(name, entries, args, target is not None)
+        result, applicable = match(self._environment, self._unifier, name, args, target is not None)
         if result is None:
             raise self._no_overload(node, name, args, target is not None)
         self._resolutions[node] = Resolution(overloads=applicable, namespaced=namespaced)
@@ -255,44 +253,6 @@ class _Checker:
     def _expect_bool(self, operand: Node, type_: Type) -> None:
         if not self._unifier.assignable(type_, t.BOOL):
             raise self._mismatch(operand.offset, t.BOOL, type_)
-
-    def _match_once(
-        self, name: str, entries: Sequence[Overload], args: Sequence[Type], member: bool
-    ) -> tuple[Type | None, tuple[Overload, ...]]:
-        """Like `_match`; remembers results that depend on nothing but closed types."""
-        if any(arg.is_open or arg.nullable for arg in args):
-            return self._match(entries, args, member)
-        matches = self._environment.matches
-        key = (name, member, tuple(args))
-        found = matches.get(key)
-        if found is None:
-            found = self._match(entries, args, member)
-            if found[0] is not None and not found[0].is_open:
-                if len(matches) >= MAX_MATCHES:
-                    matches.clear()
-                matches[key] = found
-        return found
-
-    def _match(
-        self, entries: Sequence[Overload], args: Sequence[Type], member: bool
-    ) -> tuple[Type | None, tuple[Overload, ...]]:
-        """Return the result type and the overloads that fit; dyn where they disagree."""
-        result: Type | None = None
-        applicable = []
-        for entry in entries:
-            if entry.member is not member or len(entry.args) != len(args):
-                continue
-            declared, *wanted = (
-                self._unifier.instantiate((entry.result, *entry.args)) if entry.generic else (entry.result, *entry.args)
-            )
-            if self._unifier.all_assignable(args, wanted):
-                applicable.append(entry)
-                declared = self._unifier.substitute(declared)
-                if result is None:
-                    result = declared
-                elif not result.is_dyn and declared != result:
-                    result = t.DYN
-        return result, tuple(applicable)
 
     def _no_overload(self, node: Call, name: str, args: Sequence[Type], member: bool) -> CompileError:
         shown = [self._unifier.closed(arg, {}) for arg in args]

@@ -31,11 +31,12 @@ class Selector:
 
     """
 
-    __slots__ = ("_cost", "_planner", "_program", "_step", "text")
+    __slots__ = ("_cost", "_planner", "_program", "_slots", "_step", "text")
 
     def __init__(self, planner: Planner, step: Step) -> None:
         self.text: str = planner.checked.text
-        self._planner = planner
+        self._planner: Planner | None = planner  # needed until cost and program are there
+        self._slots = planner.slots
         self._step = step
         self._cost: int | None = None
         self._program: Program | None = None
@@ -44,6 +45,7 @@ class Selector:
     def estimated_cost(self) -> int:
         """Kubernetes' static worst-case cost; the API server refuses more than 1,000,000."""
         if self._cost is None:
+            assert self._planner is not None
             self._cost = estimate(self._planner.checked)
         return self._cost
 
@@ -54,7 +56,10 @@ class Selector:
 
     def _columns_program(self) -> Program:
         if self._program is None:
-            self._program = build(self._planner, split=self.estimated_cost <= COST_LIMIT)
+            split = self.estimated_cost <= COST_LIMIT
+            assert self._planner is not None
+            self._program = build(self._planner, split)
+            self._planner = None
         return self._program
 
     def matches(self, device: DeviceFields) -> bool:
@@ -73,7 +78,7 @@ class Selector:
             EvaluationError: as in `matches`.
 
         """
-        frame = Frame(device, self._planner.slots)
+        frame = Frame(device, self._slots)
         try:
             value = self._step(frame)
             frame.check_cost()
