@@ -11,8 +11,8 @@ from pathlib import Path
 
 from dra_bench.oracle.errors import OracleError
 from dra_bench.oracle.process import Oracle
-from dra_bench.oracle.record import Record, Run, current_commit
 from dra_bench.oracle.studies import STUDIES
+from dra_bench.record import Record, RecordError, Run, current_commit, seed_range
 
 EXAMPLE = """clusters: random clusters through both allocators, judged by a plain model; expressions: random selectors
 over random devices; quantities: quantities and versions. Needs the oracle: make oracle.
@@ -32,19 +32,10 @@ SHOWN = 5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `oracle`."""
     parser.add_argument("study", choices=sorted(STUDIES), help="what to compare")
-    parser.add_argument("--seeds", type=_seeds, default=(0, 999), metavar="A-B", help="both included (default: 0-999)")
+    parser.add_argument(
+        "--seeds", type=seed_range, default=(0, 999), metavar="A-B", help="both included (default: 0-999)"
+    )
     parser.add_argument("--results", type=Path, metavar="FILE", help="append to this JSON file; go on where it ends")
-
-
-def _seeds(text: str) -> tuple[int, int]:
-    first, _, last = text.partition("-")
-    try:
-        seeds = int(first), int(last or first)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no range of seeds such as 0-999") from None
-    if seeds[0] > seeds[1]:
-        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
-    return seeds
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -57,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> int:
             if start > first:
                 print(f"seeds {first}-{min(start, last + 1) - 1} are in {arguments.results} already")
             return Comparison(oracle, record, commit, arguments.study).run(start, last)
-    except OracleError as error:
+    except (OracleError, RecordError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
 

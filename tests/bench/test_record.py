@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dra_bench.oracle.record import Record, RecordError, Run
+from dra_bench.record import Record, RecordError, Run
 
 
 def test_adjacent_seeds_of_one_commit_become_one_run_and_survive_in_the_file(tmp_path: Path) -> None:

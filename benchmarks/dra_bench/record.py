@@ -1,7 +1,8 @@
-"""The file of results: which seeds were compared at which commit, and what came out."""
+"""The files of results: which seeds were tried at which commit, and what came out."""
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 from collections import Counter
 from dataclasses import asdict, dataclass, field
@@ -10,16 +11,19 @@ from pathlib import Path
 import orjson
 
 from dra_bench.controlplane.binaries import KUBERNETES_VERSION, repository_root
-from dra_bench.oracle.errors import OracleError
 
 
-class RecordError(OracleError):
+class RecordError(Exception):
     """The file of results cannot be read: the text names it. Move it away or mend it."""
 
 
 @dataclass(slots=True)
 class Run:
-    """Seeds from `first` to `last`, both included, at one commit (with `+` where files were changed)."""
+    """Seeds from `first` to `last`, both included, at one commit (with `+` where files were changed).
+
+    `worst_ms` is the most CPU time that one seed took (milliseconds), 0 where that is not measured; `kubernetes` the
+    release that was asked, empty where none was.
+    """
 
     study: str
     commit: str
@@ -28,11 +32,13 @@ class Run:
     seconds: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
     kubernetes: str = KUBERNETES_VERSION
+    worst_ms: float = 0.0
 
     def add(self, later: Run) -> None:
         """Take in the run of the seeds that come next."""
         self.last = later.last
         self.seconds = round(self.seconds + later.seconds, 1)
+        self.worst_ms = max(self.worst_ms, later.worst_ms)
         self.counts = dict(sorted((Counter(self.counts) + Counter(later.counts)).items()))
 
 
@@ -70,6 +76,18 @@ class Record:
 
     def _of(self, study: str, commit: str) -> list[Run]:
         return [run for run in self.runs if (run.study, run.commit) == (study, commit)]
+
+
+def seed_range(text: str) -> tuple[int, int]:
+    """Read `A-B` or `A` (both included) from a command line. Raises argparse.ArgumentTypeError."""
+    first, _, last = text.partition("-")
+    try:
+        seeds = int(first), int(last or first)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no range of seeds such as 0-999") from None
+    if seeds[0] > seeds[1]:
+        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
+    return seeds
 
 
 def current_commit() -> str:
