@@ -74,6 +74,8 @@ class ClaimWriter:
         new = allocation is not None
         cause: Exception | None = None
         for _ in range(ROUNDS):
+            if new and _is_ours_with_fields_dropped(current, wanted, pod):
+                await self._compare(ClaimRef.of(claim), wanted, current, pod)
             if self._check(current, wanted, pod, claim, new):
                 return current
             if cause is not None and not isinstance(cause, ConflictError):
@@ -169,3 +171,12 @@ class ClaimWriter:
         if self._served.server >= TIMESTAMP_SINCE:
             stamped["allocationTimestamp"] = timestamp(self._clock.now())
         return stamped
+
+
+def _is_ours_with_fields_dropped(live: Mapping[str, Any], wanted: Mapping[str, Any], pod: PodRef) -> bool:
+    """Whether this is what the server made of a write of ours, whose answer got lost or which could not be undone."""
+    allocated = allocation_of(live)
+    if allocated is None or not is_reserved(live, pod.uid):
+        return False
+    difference = first_difference(wanted, allocated)
+    return difference is not None and gate_of(difference) is not None

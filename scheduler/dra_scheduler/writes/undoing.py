@@ -16,6 +16,7 @@ from dra_scheduler.client.api import Object
 from dra_scheduler.client.discovery import Served
 from dra_scheduler.client.errors import ApiStatusError, ConflictError, NotFoundError
 from dra_scheduler.writes.claim_bodies import allocation_of, is_reserved, reserved_for, status_patch
+from dra_scheduler.writes.comparison import first_difference
 from dra_scheduler.writes.errors import ClaimLostError, UnknownOutcomeError
 from dra_scheduler.writes.guarded_api import GuardedApi
 from dra_scheduler.writes.refs import ClaimRef
@@ -67,18 +68,28 @@ class Undoing:
     async def take_back(self, claim: Object, pod_uid: str) -> None:
         """Undo a write whose answer (`claim`) is not what was sent; the pod is not bound and will not be.
 
-        The allocation goes too if nobody else has reserved it.
+        The allocation goes too unless somebody else has it reserved: left there, the next attempt would take it for
+        good. Raises UnknownOutcomeError when that cannot be done or it is not known whether it was.
         """
-        ref = ClaimRef.of(claim)
-        others = [entry for entry in reserved_for(claim) if entry.get("uid") != pod_uid]
-        if others:
-            await self.unreserve(ref, pod_uid)
-            return
-        try:
-            await self._clear(ref, status_patch(claim, {"allocation": None, "reservedFor": None}))
-        except ClaimLostError:
-            # Somebody joined in between: theirs now, only our entry goes.
-            await self.unreserve(ref, pod_uid)
+        ref, live, cause = ClaimRef.of(claim), claim, None
+        for _ in range(ROUNDS):
+            if any(entry.get("uid") != pod_uid for entry in reserved_for(live)):
+                await self.unreserve(ref, pod_uid)
+                return
+            try:
+                await self._clear(ref, status_patch(live, {"allocation": None, "reservedFor": None}))
+                return
+            except (ClaimLostError, UnknownOutcomeError) as error:
+                cause = error
+            try:
+                live = to_v1(await self._api.get(ref.path(self._version)))
+            except NotFoundError:
+                return
+            except (ApiStatusError, TransportError):
+                continue  # the next round meets a conflict if it has changed
+            if live["metadata"]["uid"] != ref.uid or first_difference(allocation_of(claim) or {}, allocation_of(live)):
+                return  # not what we wrote any more
+        raise UnknownOutcomeError(f"ResourceClaim {ref}: a wrong allocation could not be undone: {cause}") from cause
 
     async def _clear(self, ref: ClaimRef, patch: dict[str, Any]) -> Object | None:
         try:
@@ -87,5 +98,7 @@ class Undoing:
             return None
         except ConflictError as error:
             raise ClaimLostError(str(ref), "changed since it was read, so its allocation stays") from error
-        except TransportError as error:
+        except (TransportError, ApiStatusError) as error:
+            if isinstance(error, ApiStatusError) and error.status < 500:
+                raise
             raise UnknownOutcomeError(f"ResourceClaim {ref}: no answer to the deallocation: {error}") from error

@@ -22,7 +22,7 @@ from dra_scheduler.writes.errors import (
     UnknownOutcomeError,
 )
 from dra_scheduler.writes.refs import ClaimRef, PodRef
-from support.faulty import status
+from support.faulty import Fault, status
 from support.writing import CLAIM, World, allocation
 
 STATUS = f"PATCH {CLAIM}/status"
@@ -273,6 +273,133 @@ def test_a_field_that_the_server_drops_silently_is_undone_and_its_gate_named(
         live = await world.live()
         assert "allocation" not in live.get("status", {})
         assert not live.get("status", {}).get("reservedFor")
+
+    run_virtual(main)
+
+
+def drop_share(request: Request) -> Request:
+    sent = body(request)
+    del sent["status"]["allocation"]["devices"]["results"][0]["shareID"]
+    return replace(request, body=orjson.dumps(sent))
+
+
+@pytest.mark.parametrize("answer", [None, status(500)])
+@pytest.mark.parametrize("executed", [False, True])
+def test_a_dropped_field_is_undone_also_when_answers_get_lost(executed: bool, answer: Response | None) -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+        world.faulty.rewrite(STATUS, drop_share)
+        for _ in range(7):
+            world.faulty.fail(STATUS, answer, executed=executed)
+        with pytest.raises(AnswerDiffersError):
+            await world.claims().allocate_and_reserve(claim, allocation(shareID="s"), pod)
+        assert "allocation" not in (await world.live()).get("status", {})
+
+    run_virtual(main)
+
+
+@pytest.mark.parametrize("answer", [None, status(500)])
+def test_a_dropped_field_is_noticed_also_when_the_answer_itself_gets_lost(answer: Response | None) -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+        world.faulty.faults.append(Fault(STATUS, answer, executed=True, rewrite=drop_share))
+        with pytest.raises(AnswerDiffersError):
+            await world.claims().allocate_and_reserve(claim, allocation(shareID="s"), pod)
+        assert "allocation" not in (await world.live()).get("status", {})
+
+    run_virtual(main)
+
+
+def test_a_pod_that_joins_before_a_dropped_field_is_undone_keeps_the_allocation() -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod, other = await world.claim(), PodRef.of(await world.pod()), PodRef.of(await world.pod("other"))
+
+        async def join() -> None:
+            entries = (await world.live())["status"]["reservedFor"]
+            entry = {"resource": "pods", "name": other.name, "uid": other.uid}
+            await world.change_status({"reservedFor": [*entries, entry]})
+
+        world.faulty.rewrite(STATUS, drop_share)
+        world.faulty.meanwhile(STATUS, join)
+        with pytest.raises(AnswerDiffersError):
+            await world.claims().allocate_and_reserve(claim, allocation(shareID="s"), pod)
+        live = (await world.live())["status"]
+        assert [entry["uid"] for entry in live["reservedFor"]] == [other.uid]
+        assert live["allocation"]["devices"] == allocation()["devices"]
+
+    run_virtual(main)
+
+
+def test_a_dropped_field_that_cannot_be_undone_is_an_unknown_outcome() -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+        world.faulty.rewrite(STATUS, drop_share)
+        for _ in range(100):
+            world.faulty.fail(STATUS, status(503))
+        with pytest.raises(UnknownOutcomeError, match="a wrong allocation could not be undone"):
+            await world.claims().allocate_and_reserve(claim, allocation(shareID="s"), pod)
+        world.faulty.faults.clear()
+        with pytest.raises(AnswerDiffersError):  # asked again, as the outcome is not known
+            await world.claims().allocate_and_reserve(claim, allocation(shareID="s"), pod)
+        assert "allocation" not in (await world.live()).get("status", {})
+
+    run_virtual(main)
+
+
+def test_a_claim_deleted_before_a_dropped_field_is_undone_is_nothing_to_undo() -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+
+        async def delete() -> None:
+            await world.others.patch(CLAIM, {"metadata": {"finalizers": None}})
+            await world.others.delete(CLAIM)
+
+        world.faulty.rewrite(STATUS, drop_share)
+        world.faulty.meanwhile(STATUS, delete)
+        with pytest.raises(AnswerDiffersError):
+            await world.claims().allocate_and_reserve(claim, allocation(shareID="s"), pod)
+
+    run_virtual(main)
+
+
+@pytest.mark.parametrize("answer", [None, status(500)])
+def test_unreserving_goes_on_through_lost_answers_and_says_when_it_does_not_know(answer: Response | None) -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        pod = PodRef.of(await world.pod())
+        writer = world.claims()
+        claim = await writer.allocate_and_reserve(await world.claim(), allocation(), pod)
+        for _ in range(12):
+            world.faulty.fail(STATUS, answer)
+        freed = await writer.unreserve(ClaimRef.of(claim), pod.uid)
+        assert freed is not None
+        assert not freed["status"].get("reservedFor")
+        for _ in range(200):
+            world.faulty.fail(CLAIM, answer)
+        with pytest.raises(UnknownOutcomeError, match="could not be removed"):
+            await writer.unreserve(ClaimRef.of(claim), pod.uid)
+        with pytest.raises(UnknownOutcomeError, match="no answer to the deallocation"):
+            await writer.deallocate(freed)
+
+    run_virtual(main)
+
+
+def test_deallocating_what_is_not_allocated_or_gone_is_nothing_to_do() -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod, writer = await world.claim(), PodRef.of(await world.pod()), world.claims()
+        assert await writer.deallocate(claim) == claim
+        claim = await writer.allocate_and_reserve(claim, allocation(), pod)
+        free = await writer.unreserve(ClaimRef.of(claim), pod.uid)
+        assert free is not None
+        await world.others.patch(CLAIM, {"metadata": {"finalizers": None}})
+        await world.others.delete(CLAIM)
+        assert await writer.deallocate(free) is None
 
     run_virtual(main)
 
