@@ -8,7 +8,7 @@ from typing import Any
 from dra_cel import types as t
 from dra_cel.errors import EvaluationError
 from dra_cel.functions.table import Implementation, Overload
-from dra_cel.plan import certain_class
+from dra_cel.plan import Plan, certain_class
 from dra_cel.quantity import Quantity
 from dra_cel.semver import Semver
 from dra_cel.times import Duration, Timestamp
@@ -76,12 +76,12 @@ class Dispatcher:
         raise EvaluationError(f"no such overload: {name}({shown})")
 
 
-def settled(overloads: Sequence[Overload], types: Sequence[Type]) -> Implementation | None:
+def settled(overloads: Sequence[Overload], plans: Sequence[Plan]) -> Implementation | None:
     """Return the implementation where the static types leave no choice and need no check."""
     if len(overloads) != 1:
         return None
     entry = overloads[0]
-    for accepted, given in zip(_signature(entry), types, strict=True):
-        if accepted is not None and certain_class(given) is not accepted:
+    for accepted, given in zip(_signature(entry), plans, strict=True):
+        if accepted is not None and not (given.certain and certain_class(given.type) is accepted):
             return None
     return entry.call

@@ -30,7 +30,8 @@ def equal(left: Any, right: Any) -> bool:
     Values of different types are unequal, numbers compare by value, null equals null only.
 
     Raises:
-        EvaluationError: a Kubernetes type (Quantity, Semver, ...) on the left, another type on the right.
+        EvaluationError: a Kubernetes type (Quantity, Semver, ...) on the left, another type on the right; or a
+            Quantity on the left and one made by `add` or `sub` on the right, which Kubernetes takes for another type.
 
     """
     kind = type(left)
@@ -50,6 +51,8 @@ def equal(left: Any, right: Any) -> bool:
         if kind in _strict:
             raise EvaluationError(f"no such overload: {type_name(left)} == {type_name(right)}")
         return False
+    if kind is Quantity and right.computed:
+        raise EvaluationError("no such overload: the result of add or sub can only be on the left of ==")
     return bool(left == right)
 
 

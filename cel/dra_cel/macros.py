@@ -210,7 +210,6 @@ _MEMBER_MACROS: dict[tuple[str, int], Macro] = {
     ("exists", 2): _exists(1),
     ("exists", 3): _exists(2),
     ("exists_one", 2): _exists_one(1),
-    ("existsOne", 2): _exists_one(1),
     ("exists_one", 3): _exists_one(2),
     ("existsOne", 3): _exists_one(2),
     ("map", 2): _transform_list(1),

@@ -25,6 +25,8 @@ class Plan:
         field: set where it is a field of the device or something selected from it; see `fields`.
         chained: whether it is a variable or a selection, so that selecting from it costs one unit only.
         conditional: whether it is `a ? b : c`.
+        certain: whether its values surely are of the static type. What the checker inferred for parts of dynamic
+            values may be wrong.
 
     """
 
@@ -36,6 +38,7 @@ class Plan:
     field: tuple[str, ...] | None = None
     chained: bool = False
     conditional: bool = False
+    certain: bool = False
 
     @property
     def based(self) -> bool:
@@ -49,7 +52,7 @@ def constant_plan(value: Any, type_: Type) -> Plan:
     def step(frame: Frame) -> Any:
         return value
 
-    return Plan(step, type_, value, 0, constant=True)
+    return Plan(step, type_, value, 0, constant=True, certain=True)
 
 
 _CLASSES: dict[Kind, type] = {

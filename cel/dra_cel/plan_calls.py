@@ -84,7 +84,7 @@ def _plan_function(
         return _converted(planner, node, name, step, type_)
     if name in _FOLDED and all(plan.value is not MISSING for plan in plans):
         return _folded(step, type_)
-    return Plan(step, type_)
+    return Plan(step, type_, certain=not any(entry.generic for entry in overloads))
 
 
 def _converted(planner: Planner, node: Call, name: str, step: Step, type_: Type) -> Plan:
@@ -108,7 +108,7 @@ def _folded(step: Step, type_: Type) -> Plan:
         frame.cost += cost
         return value
 
-    return Plan(folded, type_, value, cost)
+    return Plan(folded, type_, value, cost, certain=True)
 
 
 def scratch_frame() -> Frame:
@@ -124,7 +124,7 @@ def scratch_frame() -> Frame:
 def _call_step(name: str, overloads: Sequence[Overload], plans: Sequence[Plan], charge: Charge) -> Step:
     if name == "_==_" and (fast := _equals_text(plans)) is not None:
         return fast
-    implementation = settled(overloads, [plan.type for plan in plans])
+    implementation = settled(overloads, plans)
     dispatcher = Dispatcher(name, overloads)
     steps = [plan.step for plan in plans]
     if charge.runtime is not None:

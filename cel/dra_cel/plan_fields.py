@@ -59,7 +59,7 @@ def plan_select(operand: Plan, field: str, type_: Type, test_only: bool) -> Plan
 
 def plan_index(operand: Plan, key: Plan, type_: Type) -> Plan:
     """Compile `operand[key]`."""
-    if operand.field is not None and type(key.value) is str:
+    if operand.field is not None and key.constant and type(key.value) is str:
         known = _plan_device_field((*operand.field, key.value), type_, False)
         if known is not None:
             return known
@@ -127,8 +127,14 @@ def _charged(frame: Frame, result: Optional) -> Optional:
 
 def _from_optional(container: Optional, field: str) -> Optional:
     inner = container.value
+    if type(inner) is tuple:
+        raise _no_field(field)
     value = inner.get(field) if type(inner) is CelMap else MISSING
     return NONE if value is MISSING else Optional(value)
+
+
+def _no_field(field: str) -> EvaluationError:
+    return EvaluationError(f"a list has no field {field!r}: its index is an int")
 
 
 def _presence_step(operand: Step, field: str, cost: int) -> Step:
@@ -137,6 +143,8 @@ def _presence_step(operand: Step, field: str, cost: int) -> Step:
         frame.cost += cost
         if type(container) is Optional:
             container = container.value
+        if type(container) is tuple:
+            raise _no_field(field)
         return type(container) is CelMap and container.get(field) is not MISSING
 
     return step
@@ -164,7 +172,7 @@ def plan_optional_index(operand: Plan, key: Plan, type_: Type) -> Plan:
     """Compile `operand[?key]`."""
     start = 0 if operand.chained else 1
     container_step, key_step, charge = operand.step, key.step, _key_charge(key)
-    if operand.field is not None and len(operand.field) == 3 and type(key.value) is str:
+    if operand.field is not None and len(operand.field) == 3 and key.constant and type(key.value) is str:
         return Plan(_optional_read_step((*operand.field, key.value)), type_, chained=True)
 
     def step(frame: Frame) -> Optional:

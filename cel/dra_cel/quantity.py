@@ -57,6 +57,7 @@ class Quantity:
     format: Format = Format.DECIMAL_SI
     scale: int = field(default=0, repr=False)
     compact: bool = field(default=True, repr=False)
+    computed: bool = field(default=False, repr=False)
 
     @classmethod
     def parse(cls, text: str) -> Quantity:

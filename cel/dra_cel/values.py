@@ -54,16 +54,18 @@ class CelMap:
 
     """
 
-    __slots__ = ("_entries", "default")
+    __slots__ = ("_entries", "_of_strings", "default")
 
     def __init__(self, default: Any = MISSING) -> None:
         self._entries: dict[object, tuple[Any, Any]] = {}
+        self._of_strings = False
         self.default = default
 
     @classmethod
     def of_strings(cls, entries: dict[str, Any], default: Any = MISSING) -> CelMap:
-        """Return a map with string keys."""
+        """Return a map with string keys: unlike maps of the language it can be asked for keys of any type."""
         result = cls(default)
+        result._of_strings = True
         result._entries = {key: (key, value) for key, value in entries.items()}
         return result
 
@@ -93,6 +95,8 @@ class CelMap:
         return self.default if found is None else found[1]
 
     def __contains__(self, key: Any) -> bool:
+        if self._of_strings and type(key) is not str:
+            return False
         return any(k in self._entries for k in _identities(key)) if self._entries else False
 
     def __len__(self) -> int:

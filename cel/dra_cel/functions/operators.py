@@ -61,7 +61,7 @@ def index_map(entries: CelMap, key: Any) -> Any:
 
 
 def optional_index(container: Any, key: Any) -> Optional:
-    """Return `container[?key]`."""
+    """Return `container[?key]`; what has no elements at all has none for the key either."""
     if type(container) is Optional:
         if not container.present:
             return NONE
@@ -72,7 +72,7 @@ def optional_index(container: Any, key: Any) -> Optional:
     if type(container) is CelMap:
         value = container.get(key)
         return NONE if value is MISSING else Optional(value)
-    raise EvaluationError(f"no such overload: {type_name(container)}[?{type_name(key)}]")
+    return NONE
 
 
 def index_optional(container: Optional, key: Any) -> Optional:

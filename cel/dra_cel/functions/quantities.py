@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dra_cel.errors import EvaluationError
 from dra_cel.functions.charges import per_character
 from dra_cel.functions.table import member, overload
@@ -34,6 +36,11 @@ def _compare(left: Quantity, right: Quantity) -> int:
     return (left.nanos > right.nanos) - (left.nanos < right.nanos)
 
 
+def _computed(value: Quantity) -> Quantity:
+    """Mark a sum: Kubernetes can't compare with one on the right of `==`, see `equal`."""
+    return replace(value, computed=True)
+
+
 def _from_int(value: int) -> Quantity:
     return Quantity.from_int(value, Format.DECIMAL_EXPONENT)
 
@@ -48,8 +55,8 @@ OVERLOADS = [
     member("quantity_get_float", "asApproximateFloat(Quantity) -> double", Quantity.approximate_float),
     member("quantity_get_int", "asInteger(Quantity) -> int", _as_integer),
     member("quantity_is_integer", "isInteger(Quantity) -> bool", lambda value: value.as_int64() is not None),
-    member("quantity_add", "add(Quantity, Quantity) -> Quantity", Quantity.add),
-    member("quantity_add_int", "add(Quantity, int) -> Quantity", lambda a, b: a.add(_from_int(b))),
-    member("quantity_sub", "sub(Quantity, Quantity) -> Quantity", Quantity.sub),
-    member("quantity_sub_int", "sub(Quantity, int) -> Quantity", lambda a, b: a.sub(_from_int(b))),
+    member("quantity_add", "add(Quantity, Quantity) -> Quantity", lambda a, b: _computed(a.add(b))),
+    member("quantity_add_int", "add(Quantity, int) -> Quantity", lambda a, b: _computed(a.add(_from_int(b)))),
+    member("quantity_sub", "sub(Quantity, Quantity) -> Quantity", lambda a, b: _computed(a.sub(b))),
+    member("quantity_sub_int", "sub(Quantity, int) -> Quantity", lambda a, b: _computed(a.sub(_from_int(b)))),
 ]
