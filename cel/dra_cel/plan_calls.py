@@ -19,13 +19,14 @@ from dra_cel.functions.table import Implementation, Overload
 from dra_cel.plan import Plan, constant_plan
 from dra_cel.plan_membership import membership_step
 from dra_cel.types import Type
-from dra_cel.values import MISSING, Optional
+from dra_cel.values import MISSING, CelMap, Optional
 
 if TYPE_CHECKING:
     from dra_cel.planner import Planner
 
-_FOLDED = frozenset({"quantity", "semver", "isQuantity", "isSemver", "ip", "cidr", "url", "-_", "!_"})
-"""Functions of constants that are computed when the expression is compiled; their cost stays."""
+_GROWING = frozenset({"replace", "split", "findAll", "format", "join", "lists.range", "strings.quote"})
+"""Functions whose result can be much longer than their arguments: never computed in advance."""
+_CONTAINERS = frozenset({tuple, CelMap, Optional})
 _LITERAL_CHECKS = frozenset({"duration", "timestamp", "matches"})
 _PATTERN_POSITION = {"matches": 1, "find": 1, "findAll": 1}
 
@@ -60,7 +61,7 @@ def plan_call(planner: Planner, node: Call) -> Plan:
 def _check_constants(planner: Planner, node: Call, name: str, plans: Sequence[Plan]) -> None:
     """Report what Kubernetes finds in literals before it evaluates anything."""
     position = _PATTERN_POSITION.get(name)
-    if position is not None and type(plans[position].value) is str:
+    if position is not None and plans[position].constant and type(plans[position].value) is str:
         try:
             compile_pattern(plans[position].value)
         except EvaluationError as error:
@@ -82,9 +83,13 @@ def _plan_function(
     step = _call_step(name, overloads, plans, charge)
     if name in CONVERSIONS and len(plans) == 1 and plans[0].constant:
         return _converted(planner, node, name, step, type_)
-    if name in _FOLDED and all(plan.value is not MISSING for plan in plans):
+    if plans and name not in _GROWING and all(_is_known(plan) for plan in plans):
         return _folded(step, type_)
     return Plan(step, type_, certain=not any(entry.generic for entry in overloads))
+
+
+def _is_known(plan: Plan) -> bool:
+    return plan.value is not MISSING and type(plan.value) not in _CONTAINERS
 
 
 def _converted(planner: Planner, node: Call, name: str, step: Step, type_: Type) -> Plan:
@@ -97,6 +102,7 @@ def _converted(planner: Planner, node: Call, name: str, step: Step, type_: Type)
 
 
 def _folded(step: Step, type_: Type) -> Plan:
+    """Compute a call of known values in advance; evaluating it costs what it would have cost."""
     frame = scratch_frame()
     try:
         value = step(frame)
@@ -202,7 +208,7 @@ def _charged_step(
 def _equals_text(plans: Sequence[Plan]) -> Step | None:
     """Return a fast step for `x == "constant"`, the most frequent comparison of all."""
     left, right = plans
-    if type(right.value) is not str:
+    if not right.constant or type(right.value) is not str:
         return None
     left_step, text, length = left.step, right.value, len(right.value)
     costs = [math.ceil(count * 0.1) for count in range(length + 1)]

