@@ -61,7 +61,9 @@ _KEYS = frozenset(
         "declaredFeatures",
     }
 )
-_NOT_EMPTY = frozenset({"claimsToAllocate", "requests", "firstAvailable", "nodeSelectorTerms", "matchExpressions", "ints", "strings"})
+_NOT_EMPTY = frozenset(
+    {"claimsToAllocate", "requests", "firstAvailable", "nodeSelectorTerms", "matchExpressions", "ints", "strings"}
+)
 
 
 Edit = Callable[[JSON], JSON]
