@@ -149,10 +149,7 @@ class Attempt:
             return self._nothing_wanted()
         ids = self._node_ids()
         if len(ids) > _FEW_NODES:
-            texts = {one.text for claim in self._claims for some in claim.requests for r in some for one in r.selectors}
-            if not view.prepare(budget):
-                return None
-            if not all(self._tools.masks.prepare(view.table, text, budget) for text in texts):
+            if not self._tools.prefilter.prepare(view, self._claims, budget):
                 return None
             ids = self._line_up(ids)
         self._queue = map(int, ids)

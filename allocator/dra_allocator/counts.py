@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, ByteArray, IntArray, grown
+from dra_allocator.budget import UNLIMITED, Budget
 from dra_allocator.claim import Toleration
 from dra_allocator.masks import MaskStore
 from dra_allocator.occupancy import FREE, SHARED, usage
@@ -27,7 +28,8 @@ from dra_allocator.visibility import NOWHERE, scope_of_home
 
 _KIND, _SHAREABLE, _ALWAYS = 7, 8, 16
 """Bits of what a row is whoever holds it: a code of `sums`, may be shared, counts also while it is held."""
-_ALL = slice(None)
+_CHUNK = 1 << 16
+"""Rows counted between two questions to the budget: about two milliseconds."""
 Where = IntArray | slice
 
 
@@ -61,6 +63,8 @@ class RequestCounts:
         self._table_position = -1
         self._ledger_position = -1
         self._taint_version = -1
+        self._started = (-1, -1)
+        self._next_row = 0
         self._fixed: ByteArray = np.zeros(0, np.uint8)
         self._codes: ByteArray = np.zeros(0, np.uint8)
         self._homes: IntArray = np.zeros(0, np.int32)
@@ -77,23 +81,35 @@ class RequestCounts:
         """Bytes used."""
         return len(self._codes) * 6 + self._sums.nbytes + 1024
 
-    def catch_up(self) -> bool:
-        """Take in what has changed; return whether anything had to be read."""
+    def is_current(self) -> bool:
+        """Return whether nothing has changed since the last time."""
         table, ledger = self._view.table, self._view.ledger
-        position, held, taints = table.journal.position, ledger.journal.position, table.taint_version
-        if (position, held, taints) == (self._table_position, self._ledger_position, self._taint_version):
-            return False
-        changed = self._changed_rows(taints)
-        moved = self._view.occupancy.changed_rows(self._ledger_position) if self._ledger_position >= 0 else None
-        if changed is None or moved is None:
-            self._recount()
-        else:
+        return (
+            self._table_position == table.journal.position
+            and self._ledger_position == ledger.journal.position
+            and self._taint_version == table.taint_version
+        )
+
+    def catch_up(self, budget: Budget = UNLIMITED) -> bool:
+        """Take in what has changed; return False if the budget ended it before.
+
+        All rows are counted in chunks. What changes while that goes on is taken in at its end.
+        """
+        while not self.is_current():
+            changed = self._changed_rows()
+            moved = self._view.occupancy.changed_rows(self._ledger_position) if self._ledger_position >= 0 else None
+            if changed is None or moved is None:
+                if not self._count_all(budget):
+                    return False
+                continue
+            table, ledger = self._view.table, self._view.ledger
+            positions = table.journal.position, ledger.journal.position
             if len(changed):
                 self._replace(changed)
             states = self._view.occupancy.states()
             for row in moved:
                 self._set(row, self._code(int(self._fixed[row]), int(states[row])))
-        self._table_position, self._ledger_position, self._taint_version = position, held, taints
+            self._table_position, self._ledger_position = positions
         return True
 
     def available(self, view: View) -> Longs:
@@ -186,21 +202,34 @@ class RequestCounts:
 
     # Keeping up.
 
-    def _changed_rows(self, taints: int) -> IntArray | None:
+    def _changed_rows(self) -> IntArray | None:
         """Return the rows that the table changed, None if it is better to start afresh."""
         table = self._view.table
-        if self._table_position < 0 or taints != self._taint_version:
+        if self._table_position < 0 or table.taint_version != self._taint_version:
             return None
         changed = table.rows_since(self._table_position)
         return None if changed is None or 2 * len(changed) > len(table.rows) else changed
 
-    def _recount(self) -> None:
+    def _count_all(self, budget: Budget) -> bool:
+        """Go on with counting all rows; return whether it is done."""
         table = self._view.table
-        self._fixed = self._fix(_ALL)
-        self._codes = self._codes_of(self._fixed, self._view.occupancy.states())
+        if self._next_row == 0 or self._started[1] != table.taint_version:
+            self._next_row, self._started = 0, (table.journal.position, table.taint_version)
+        while self._next_row < len(table.rows):
+            end = min(self._next_row + _CHUNK, len(table.rows))
+            self._fixed = grown(self._fixed, len(table.rows))
+            self._fixed[self._next_row : end] = self._fix(slice(self._next_row, end))
+            self._next_row = end
+            if end < len(table.rows) and budget.exhausted():
+                return False
+        self._next_row = 0
+        self._codes = self._codes_of(self._fixed[: len(table.rows)], self._view.occupancy.states())
         self._homes = table.rows.homes.copy()
         self._sums = Sums.of(self._codes, self._homes, max(len(table.nodes), 1))
         self.bounds = int(np.count_nonzero(self._codes == BOUND))
+        self._table_position, self._taint_version = self._started
+        self._ledger_position = self._view.ledger.journal.position
+        return True
 
     def _replace(self, rows: IntArray) -> None:
         table = self._view.table

@@ -70,10 +70,7 @@ class FeasibleAttempt:
     def _is_prepared(self, budget: Budget) -> bool:
         view = self._view
         self._resolved = resolve(view.table, view.features, self._claims)
-        selectors = [one for claim in self._resolved for some in claim.requests for r in some for one in r.selectors]
-        return view.prepare(budget) and all(
-            self._tools.masks.prepare(view.table, one.text, budget) for one in selectors
-        )
+        return self._tools.prefilter.prepare(view, self._resolved, budget)
 
     def _survey(self) -> list[int]:
         """Return the indices of the nodes that counts do not decide, last first."""

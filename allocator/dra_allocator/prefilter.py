@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dra_allocator.arrays import BoolArray
+from dra_allocator.budget import UNLIMITED, Budget
 from dra_allocator.counts import RequestCounts, Signature
 from dra_allocator.lru import ByteLru
 from dra_allocator.masks import MaskStore
@@ -76,14 +77,25 @@ class Prefilter:
                 decided &= ~(survey.possible & doubt)
         return decided
 
-    def counts(self, view: View, request: ResolvedRequest) -> RequestCounts:
-        """Return the up-to-date counts of a request."""
+    def prepare(self, view: View, claims: Sequence[ResolvedClaim], budget: Budget) -> bool:
+        """Bring all that counting needs up to date; return False if the budget ended it before."""
+        requests = [one for claim in claims for alternatives in claim.requests for one in alternatives]
+        if not view.prepare(budget):
+            return False
+        texts = {selector.text for request in requests for selector in request.selectors}
+        return all(self._masks.prepare(view.table, text, budget) for text in texts) and all(
+            request.is_all or self.counts(view, request, budget).is_current() for request in requests
+        )
+
+    def counts(self, view: View, request: ResolvedRequest, budget: Budget = UNLIMITED) -> RequestCounts:
+        """Return the counts of a request, up to date as far as the budget allows."""
         key = view.table, view.ledger, view.features, Signature.of(request)
         counts = self._counts.get(key)
         if counts is None:
             base = View(view.table, view.ledger, view.features)
             counts = RequestCounts(base, self._masks, key[3])
-        if counts.catch_up():
+        if not counts.is_current():
+            counts.catch_up(budget)
             self._counts.put(key, counts, counts.size)
         return counts
 

@@ -258,7 +258,7 @@ class NodeProblem:
         for position in np.flatnonzero(status == OPEN).tolist():
             status[position] = YES if self.resolve(request, position) else NO
         positions: list[int] = np.flatnonzero(status).tolist()
-        if request.spec.admin_access or not self.view.features.consumable_capacity:
+        if not self.view.features.consumable_capacity:
             return positions
         return [position for position in positions if self._can_serve(request, position)]
 

@@ -15,8 +15,8 @@ from dra_cel.quantity import Quantity
 class Shares:
     """Keeps what is used of each capacity of each shared device, in nano-units.
 
-    A device that cannot be shared is checked too: it must be able to serve the request. Admin access consumes
-    nothing and is not checked.
+    A device that cannot be shared is checked too: it must be able to serve the request. With admin access that is all
+    that counts: it consumes nothing, whatever others use.
     """
 
     def __init__(self, problem: NodeProblem) -> None:
@@ -27,12 +27,12 @@ class Shares:
 
     def take(self, request: Candidates, position: int) -> bool:
         """See `Rule`."""
-        if request.admin or self._is_trivial(request, position):
+        if self._is_trivial(request, position):
             return True
-        amounts = self._consumption(request, position)
-        if amounts is None or not fits(amounts, self._use(position), self._problem.capacities(position)):
+        if not self._is_served(request, position):
             return False
-        if self._problem.is_shareable(position):
+        amounts = self._consumption(request, position)
+        if amounts is not None and not request.admin and self._problem.is_shareable(position):
             self._change(position, amounts, 1)
         return True
 
@@ -86,13 +86,16 @@ class Shares:
         return 0 if capacity is None else max(0, capacity.value.nanos - self._use(position).get(name, 0))
 
     def _may_take(self, request: Candidates, position: int) -> bool:
-        if request.admin or self._is_trivial(request, position):
-            return True
         try:
-            amounts = self._consumption(request, position)
+            return self._is_trivial(request, position) or self._is_served(request, position)
         except AttemptFailedError:
             return True
-        return amounts is not None and fits(amounts, self._use(position), self._problem.capacities(position))
+
+    def _is_served(self, request: Candidates, position: int) -> bool:
+        """Return whether the device has what is asked for beside what is used; with admin access nothing is."""
+        amounts = self._consumption(request, position)
+        used = {} if request.admin else self._use(position)
+        return amounts is not None and fits(amounts, used, self._problem.capacities(position))
 
     def _is_trivial(self, request: Candidates, position: int) -> bool:
         """Return whether the whole device is taken without asking for amounts."""
