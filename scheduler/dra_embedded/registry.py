@@ -11,7 +11,7 @@ from dra_api.references import Resource
 from dra_api.validation import Rules
 from dra_api.versions import from_v1, to_v1
 from dra_embedded.errors import EmbeddedUsageError
-from dra_embedded.kinds.behaviour import Behaviour
+from dra_embedded.kinds.behaviour import Behaviour, GenerationBehaviour
 from dra_embedded.kinds.core import LeaseBehaviour, NamespaceBehaviour, NodeBehaviour
 from dra_embedded.kinds.dra import ClaimBehaviour, DraBehaviour, SliceBehaviour, TaintRuleBehaviour, TemplateBehaviour
 from dra_embedded.kinds.events import EventBehaviour, from_core, to_core
@@ -74,26 +74,32 @@ def plain(resource: Resource, behaviour: Behaviour | None = None, **options: Any
     return Served(resource, resource.versions, behaviour or Behaviour(), bucket, storage, **options)
 
 
-_OPAQUE: tuple[tuple[Resource, tuple[str, ...], frozenset[str]], ...] = (
-    (known.SERVICE, ("svc",), _STATUS),
-    (known.REPLICATION_CONTROLLER, ("rc",), _STATUS),
-    (known.REPLICA_SET, ("rs",), _STATUS),
-    (known.STATEFUL_SET, ("sts",), _STATUS),
-    (known.POD_DISRUPTION_BUDGET, ("pdb",), _STATUS),
-    (known.PERSISTENT_VOLUME, ("pv",), _STATUS),
-    (known.PERSISTENT_VOLUME_CLAIM, ("pvc",), _STATUS),
-    (known.STORAGE_CLASS, ("sc",), frozenset()),
-    (known.CSI_NODE, (), frozenset()),
-    (known.CSI_DRIVER, (), frozenset()),
-    (known.CSI_STORAGE_CAPACITY, (), frozenset()),
-    (known.PRIORITY_CLASS, ("pc",), frozenset()),
-    (known.POD_GROUP, (), _STATUS),
-    (Resource("ConfigMap", "configmaps", "", ("v1",), namespaced=True), ("cm",), frozenset()),
-    (Resource("ServiceAccount", "serviceaccounts", "", ("v1",), namespaced=True), ("sa",), frozenset()),
-    (Resource("Deployment", "deployments", "apps", ("v1",), namespaced=True), ("deploy",), _STATUS),
-    (Resource("DaemonSet", "daemonsets", "apps", ("v1",), namespaced=True), ("ds",), _STATUS),
-    (Resource("Job", "jobs", "batch", ("v1",), namespaced=True), (), _STATUS),
+def _other(kind: str, plural: str, group: str = "") -> Resource:
+    return Resource(kind, plural, group, ("v1",), namespaced=True)
+
+
+_COUNTING = GenerationBehaviour()
+_OPAQUE = (
+    plain(known.SERVICE, short_names=("svc",), subresources=_STATUS),
+    plain(known.REPLICATION_CONTROLLER, _COUNTING, short_names=("rc",), subresources=_STATUS),
+    plain(known.REPLICA_SET, _COUNTING, short_names=("rs",), subresources=_STATUS),
+    plain(known.STATEFUL_SET, _COUNTING, short_names=("sts",), subresources=_STATUS),
+    plain(known.POD_DISRUPTION_BUDGET, _COUNTING, short_names=("pdb",), subresources=_STATUS),
+    plain(known.PERSISTENT_VOLUME, short_names=("pv",), subresources=_STATUS),
+    plain(known.PERSISTENT_VOLUME_CLAIM, short_names=("pvc",), subresources=_STATUS),
+    plain(known.STORAGE_CLASS, short_names=("sc",)),
+    plain(known.CSI_NODE),
+    plain(known.CSI_DRIVER),
+    plain(known.CSI_STORAGE_CAPACITY),
+    plain(known.PRIORITY_CLASS, _COUNTING, short_names=("pc",)),
+    plain(known.POD_GROUP, _COUNTING, subresources=_STATUS),
+    plain(_other("ConfigMap", "configmaps"), short_names=("cm",)),
+    plain(_other("ServiceAccount", "serviceaccounts"), short_names=("sa",)),
+    plain(_other("Deployment", "deployments", "apps"), _COUNTING, short_names=("deploy",), subresources=_STATUS),
+    plain(_other("DaemonSet", "daemonsets", "apps"), _COUNTING, short_names=("ds",), subresources=_STATUS),
+    plain(_other("Job", "jobs", "batch"), _COUNTING, subresources=_STATUS),
 )
+"""Kinds that a scheduler reads or that manifests bring, kept as they are."""
 
 
 def _modelled(dra_versions: tuple[str, ...], rules: Rules) -> list[Served]:
@@ -132,8 +138,8 @@ class Registry:
         self._versions: set[tuple[str, str]] = set()
         for served in _modelled(dra_versions, rules or Rules()):
             self.add(served)
-        for resource, short_names, subresources in _OPAQUE:
-            self.add(plain(resource, short_names=short_names, subresources=subresources))
+        for served in _OPAQUE:
+            self.add(served)
 
     def add(self, served: Served) -> None:
         """Serve one more resource. Raises EmbeddedUsageError when its path is taken by another kind."""
@@ -149,14 +155,6 @@ class Registry:
     def find(self, group: str, version: str, plural: str) -> Served | None:
         """The resource at a path, or None."""
         return self._by_path.get((group, version, plural))
-
-    def by_kind(self, api_version: str, kind: str) -> Served | None:
-        """The resource of an object's apiVersion and kind, or None."""
-        group, _, version = api_version.rpartition("/")
-        for (found_group, found_version, _plural), served in self._by_path.items():
-            if (found_group, found_version) == (group, version) and served.resource.kind == kind:
-                return served
-        return None
 
     def has_version(self, group: str, version: str) -> bool:
         """Whether any resource is served under this group and version."""

@@ -178,6 +178,7 @@ async def test_kinds_of_other_groups_are_kept_as_they_are(server: Server) -> Non
     created = await server.create(path, {"metadata": {"name": "rs"}, "spec": spec})
     assert (created["kind"], created["apiVersion"]) == ("ReplicaSet", "apps/v1")
     assert created["spec"]["selector"] == spec["selector"]
+    assert created["metadata"]["generation"] == 1
     changed = await server.merge(f"{path}/rs", {"metadata": {"labels": {"x": "y"}}})
     assert changed["metadata"]["labels"] == {"x": "y"}
     assert [each["metadata"]["name"] for each in (await server.get(path))["items"]] == ["rs"]

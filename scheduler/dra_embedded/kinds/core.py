@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dra_api.validation import FieldError
-from dra_api.validation.errors import forbidden, invalid
+from dra_api.validation.errors import invalid
 from dra_embedded.kinds.behaviour import Behaviour, Call, FieldReader, Object, carry, flag_field, text_field
+from dra_embedded.kinds.placement_validation import taint_errors
 
 
 class NamespaceBehaviour(Behaviour):
@@ -53,12 +54,17 @@ class NodeBehaviour(Behaviour):
             obj["status"] = {**status, "allocatable": status["capacity"]}
         obj.setdefault("spec", {})
 
+    def validate_create(self, obj: Object, call: Call) -> list[FieldError]:
+        """The taints are sound."""
+        return taint_errors((obj.get("spec") or {}).get("taints") or [], "metadata.taints")
+
     def validate_update(self, new: Object, old: Object, call: Call) -> list[FieldError]:
-        """The provider ID does not change once set."""
+        """As on create, and the provider ID does not change once set."""
+        errors = self.validate_create(new, call)
         before, after = (each.get("spec") or {} for each in (old, new))
         if before.get("providerID") and before.get("providerID") != after.get("providerID"):
-            return [forbidden("spec.providerID", "node updates may not change it")]
-        return []
+            errors.append(invalid("spec.providerID", after.get("providerID"), "field cannot be modified once set"))
+        return errors
 
     def fields(self) -> Mapping[str, FieldReader]:
         """Selectable fields of nodes."""

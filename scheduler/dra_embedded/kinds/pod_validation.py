@@ -10,6 +10,8 @@ from typing import Any
 from dra_api.names import label_problems, subdomain_problems
 from dra_api.validation import FieldError
 from dra_api.validation.errors import duplicate, forbidden, immutable, invalid, not_found, not_supported, required
+from dra_embedded.kinds.placement_validation import placement_errors
+from dra_embedded.kinds.resource_validation import resource_errors
 
 Object = dict[str, Any]
 
@@ -35,7 +37,7 @@ def validate_pod(pod: Object) -> list[FieldError]:
         if spec.get("schedulingGates"):
             message = "cannot be set until all schedulingGates have been cleared"
             errors.append(forbidden("spec.nodeName", message))
-    return errors
+    return [*errors, *placement_errors(spec)]
 
 
 def validate_pod_status(new: Object, old: Object) -> list[FieldError]:
@@ -94,7 +96,9 @@ def _validate_container(
     if not container.get("image"):
         errors.append(required(f"{path}.image"))
     used: set[tuple[str, str]] = set()
-    for index, claim in enumerate((container.get("resources") or {}).get("claims") or ()):
+    resources = container.get("resources") or {}
+    errors += resource_errors(resources, f"{path}.resources")
+    for index, claim in enumerate(resources.get("claims") or ()):
         field = f"{path}.resources.claims[{index}]"
         key = (claim.get("name") or "", claim.get("request") or "")
         if not key[0]:

@@ -4,14 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+import orjson
+
 from dra_api.transport import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, Request, Response
+from dra_api.validation.errors import invalid as invalid_value
 from dra_embedded.bodies import check_size, from_storage, media_type, object_response, parse, to_storage
 from dra_embedded.context import Context
 from dra_embedded.patches.json_patch import MAX_OPERATIONS, JsonPatchError, MalformedPatchError, json_patch
 from dra_embedded.patches.merge import merge_patch
 from dra_embedded.patches.strategic import StrategicPatchError, strategic_merge_patch
 from dra_embedded.paths import Target
-from dra_embedded.status import StatusError, bad_request, not_found, unprocessable, unsupported_media_type
+from dra_embedded.status import (
+    StatusError,
+    Subject,
+    bad_request,
+    invalid,
+    not_found,
+    unprocessable,
+    unsupported_media_type,
+)
 from dra_embedded.verbs.replace import replace
 
 _FORMATS = (JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH)
@@ -27,13 +38,25 @@ def patch(context: Context, target: Target, request: Request) -> Response:
     if old is None:
         raise not_found(target.served.subject, str(target.name))
     patched = _apply(kind, from_storage(old.object, target), change)
-    new = to_storage(patched, target, strict=request.query.get("fieldValidation") == "Strict", known=old.object)
+    new = _decoded(patched, target, strict=request.query.get("fieldValidation") == "Strict", known=old.object)
+    name = new["metadata"].get("name", "")
+    if name != target.name:
+        raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({target.name})")
     if new["metadata"].get("namespace", "") != old.object["metadata"].get("namespace", ""):
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     if isinstance(change, dict) and "resourceVersion" not in (change.get("metadata") or {}):
         new["metadata"]["resourceVersion"] = old.object["metadata"]["resourceVersion"]
     stored = replace(context, target, old, new, dry_run=request.query.get("dryRun") == "All")
     return object_response(200, stored, target)
+
+
+def _decoded(patched: dict[str, Any], target: Target, *, strict: bool, known: dict[str, Any]) -> dict[str, Any]:
+    """The patched object in storage form; one that is none is the patch's fault."""
+    try:
+        return to_storage(patched, target, strict=strict, known=known)
+    except StatusError as error:
+        problem = invalid_value("patch", orjson.dumps(patched).decode(), error.message)
+        raise invalid(Subject("", ""), "", [problem]) from error
 
 
 def _apply(kind: str, target: dict[str, Any], change: Any) -> dict[str, Any]:

@@ -47,7 +47,8 @@ def list_objects(context: Context, target: Target, request: Request) -> Response
     _check_options(query)
     selection = parse_selection(target, query)
     bucket = context.store.bucket(target.served.bucket)
-    limit, token = _limit(query), query.get("continue", "")
+    limit, token = _integer(query, "limit"), query.get("continue", "")
+    _integer(query, "timeoutSeconds")
     if token:
         revision, start = _decode_token(token)
         if revision < 0:
@@ -121,12 +122,12 @@ def _check_options(query: Mapping[str, str]) -> None:
         raise bad_request("specifying resource version is not allowed when using continue")
 
 
-def _limit(query: Mapping[str, str]) -> int:
-    text = query.get("limit", "0")
+def _integer(query: Mapping[str, str], name: str) -> int:
+    text = query.get(name, "0")
     try:
         return max(0, int(text))
     except ValueError as error:
-        raise bad_request(f"limit must be an integer, not {text!r}") from error
+        raise bad_request(f"{name} must be an integer, not {text!r}") from error
 
 
 def _number(version: str) -> int:
