@@ -26,7 +26,6 @@ from dra_allocator.pools import PoolOnNode, PoolState
 from dra_allocator.ranks import NodeLayout
 from dra_allocator.requests import ClaimSelector, ResolvedClaim, ResolvedRequest, check_limit
 from dra_allocator.taint_rules import TaintRules
-from dra_allocator.traits import Traits
 from dra_allocator.view import View
 from dra_cel.device import AttributeValue
 from dra_cel.errors import CelError, CompileError
@@ -52,9 +51,8 @@ class NodeProblem:
         self.layout = layout
         self._masks = masks
         self._version = view.table.version
-        rows = view.table.rows
         self._rows: list[int] = layout.rows.tolist()
-        self.traits: list[Traits] = [rows.traits[traits_id] for traits_id in rows.traits_ids[layout.rows].tolist()]
+        self.traits = layout.traits
         self._ruled_taints = [
             (taint, marked[layout.rows]) for taint, marked in TaintRules.of(view.table, masks).marked()
         ]
@@ -194,6 +192,8 @@ class NodeProblem:
         return states
 
     def _selectable_at_all(self) -> BoolArray:
+        if self.layout.is_ordinary:
+            return np.ones(len(self.traits), np.bool_)
         binding = self.view.features.binding_conditions
         return np.array(
             [one.unsupported is None and (binding or not one.binding_conditions) for one in self.traits], np.bool_
@@ -236,15 +236,19 @@ class NodeProblem:
 
     def _status(self, request: ResolvedRequest) -> ByteArray:
         rows = self.layout.rows
-        alive = self._base.copy()
-        unreadable = np.array([one.unreadable is not None for one in self.traits], np.bool_)
-        undecided = np.zeros(len(rows), np.bool_)
+        alive = self._base
+        undecided: BoolArray | None = None
+        if not self.layout.is_ordinary and request.selectors:
+            unreadable = np.array([one.unreadable is not None for one in self.traits], np.bool_)
+            undecided, alive = alive & unreadable, alive & ~unreadable
         for selector in request.selectors:
             masks = self._masks.get(self.view.table, selector.text)
-            failing = masks.open[rows] | unreadable
-            undecided |= alive & failing
-            alive &= masks.match[rows] & ~failing
-        status: ByteArray = np.where(undecided, np.uint8(OPEN), np.where(alive, np.uint8(YES), np.uint8(NO)))
+            unsure = alive & masks.open[rows]
+            undecided = unsure if undecided is None else undecided | unsure
+            alive = alive & masks.match[rows]
+        status: ByteArray = alive.astype(np.uint8)
+        if undecided is not None:
+            status[undecided] = OPEN
         return status
 
     def _all_positions(self, request: ResolvedRequest, status: ByteArray) -> list[int]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
-from dra_allocator.capacity import consumption
 from dra_allocator.claim import DeviceRequest, ResourceClaim
 from dra_allocator.device import Device, DeviceID, NodeScope, ResourceSlice
 from dra_cel.device import DeviceFields
 from dra_cel.selector import compile_selector
-from support.whole_choice import Held, Pick, is_valid, spelled
+from support.whole_choice import Held, Pick, could_serve, is_valid
 
 Seen = tuple[DeviceID, Device]
 
@@ -61,9 +60,6 @@ def _options(claim: int, request: DeviceRequest, devices: Sequence[Seen]) -> Ite
 def _selects(request: DeviceRequest, seen: Seen) -> bool:
     amounts = {key: one.value for key, one in seen[1].capacity.items()}
     fields = DeviceFields(seen[0].driver, seen[1].attributes, amounts, seen[1].allow_multiple_allocations)
-    could = (
-        request.admin_access
-        or request.mode != "All"
-        or consumption(request.capacity, spelled(seen[1]), True) is not None
+    return (request.mode != "All" or could_serve(request, seen[1])) and all(
+        compile_selector(text).matches(fields) for text in request.selectors
     )
-    return could and all(compile_selector(text).matches(fields) for text in request.selectors)

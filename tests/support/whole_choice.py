@@ -48,9 +48,17 @@ def _is_tolerated(pick: Pick) -> bool:
     )
 
 
+def could_serve(request: DeviceRequest, device: Device) -> bool:
+    """Whether the device has what is asked for, as if nobody held it: admin access needs that too."""
+    amounts = consumption(request.capacity, spelled(device), True)
+    return amounts is not None and all(amounts[name] <= one.value for name, one in spelled(device).items())
+
+
 def _uses_are_fine(picks: Sequence[Pick], held: Held) -> bool:
     for device_id, device in {pick[3]: pick[4] for pick in picks}.items():
         mine = [pick for pick in picks if pick[3] == device_id]
+        if not all(could_serve(pick[2], device) for pick in mine):
+            return False
         users = [pick for pick in mine if not pick[2].admin_access]
         shared = device.allow_multiple_allocations
         whole_claims = Counter(pick[0] for pick in mine if pick[2].admin_access or not shared)
