@@ -162,15 +162,17 @@ class Attempt:
         `_report_failing` says the same. None of them can hold the claims.
         """
         survey = self._tools.prefilter.survey(self._view, self._claims)
-        chosen = ids[survey.possible[ids]]
-        left = ids[~survey.possible[ids]]
-        failing = left[:0] if survey.failing is None else left[survey.failing[left]]
-        self._failing = failing[_FAILING_SEARCHED:]
-        failing = failing[:_FAILING_SEARCHED]
-        ruled_out = len(ids) - len(chosen) - len(failing)
+        possible = survey.possible[ids]
+        chosen = ids[possible]
+        ruled_out = len(ids) - len(chosen)
+        if survey.failing is not None:
+            failing = ids[survey.failing[ids] & ~possible]
+            self._failing, failing = failing[_FAILING_SEARCHED:], failing[:_FAILING_SEARCHED]
+            ruled_out -= len(failing)
+            chosen = np.concatenate([chosen, failing])
         self._tried += ruled_out
         self._rejected += ruled_out - len(self._failing)
-        return np.concatenate([chosen, failing])
+        return chosen
 
     def _report_failing(self) -> None:
         """Note an error for the nodes on which a selector fails as it did on those that were searched."""

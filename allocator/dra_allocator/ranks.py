@@ -15,6 +15,7 @@ from dra_allocator.arrays import BoolArray, IntArray
 from dra_allocator.pools import PoolOnNode, PoolRules, PoolState, is_seen, on_node
 from dra_allocator.records import PoolID, PoolRecord, SliceRecord
 from dra_allocator.table import Table
+from dra_allocator.traits import Traits
 
 _CACHED_NODES = 1 << 15
 _NO_ROWS: IntArray = np.empty(0, np.int32)
@@ -26,7 +27,8 @@ class NodeLayout:
 
     `pools` are all pools of which the node sees something, unusable ones included. `rows` are the rows of the
     devices, `pool_numbers` the index in `pools` of each. `watched` are the pools that the layout depends on, with
-    their versions: also those of whose newest generation the node sees nothing.
+    their versions: also those of whose newest generation the node sees nothing. `traits` are per row, and
+    `is_ordinary` says that none is unsupported, unreadable or has binding conditions.
     """
 
     node: str
@@ -37,6 +39,8 @@ class NodeLayout:
     node_version: int
     shared_version: int
     watched: tuple[tuple[PoolRecord, int], ...]
+    traits: tuple[Traits, ...]
+    is_ordinary: bool
 
     def first_unusable(self) -> PoolOnNode | None:
         """Return the first incomplete or invalid pool."""
@@ -53,7 +57,8 @@ class NodeLayout:
     def reordered(self, order: Sequence[int]) -> NodeLayout:
         """Return the layout with the devices in another order: `order` has the positions of this one."""
         index = np.array(order, np.intp)
-        return replace(self, rows=self.rows[index], pool_numbers=self.pool_numbers[index])
+        traits = tuple(self.traits[position] for position in order)
+        return replace(self, rows=self.rows[index], pool_numbers=self.pool_numbers[index], traits=traits)
 
 
 class Ranks:
@@ -95,15 +100,19 @@ class Ranks:
                 for record in pool.device_slices:
                     parts.append(self._rows_on_node(record, node_id))
                     numbers.extend([number] * len(parts[-1]))
+        rows = np.concatenate(parts) if parts else _NO_ROWS
+        traits = tuple(table.rows.traits[traits_id] for traits_id in table.rows.traits_ids[rows].tolist())
         return NodeLayout(
             node=name,
             node_id=node_id,
             pools=tuple(pools),
-            rows=np.concatenate(parts) if parts else _NO_ROWS,
+            rows=rows,
             pool_numbers=np.array(numbers, np.int32),
             node_version=table.node_version(name),
             shared_version=table.shared_version,
             watched=tuple((pool, pool.version) for pool in watched),
+            traits=traits,
+            is_ordinary=not any(one.unsupported or one.unreadable or one.binding_conditions for one in traits),
         )
 
     def _seen(self, records: Iterable[SliceRecord]) -> Iterator[tuple[PoolRecord, list[SliceRecord]]]:
