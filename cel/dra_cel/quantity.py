@@ -20,7 +20,8 @@ NANO = 10**9
 MAX_EXPONENT = 4096
 """Decimal exponents beyond this are refused: nothing real needs them, and they cost memory."""
 
-_TEXT = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?([eEinumkKMGTP]*)([+-]?[0-9]*)", re.ASCII)
+# Possessive, so that a long text that is no quantity is refused in linear time.
+_TEXT = re.compile(r"([+-]?+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+)([+-]?+[0-9]*+)", re.ASCII)
 _DECIMAL = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
@@ -169,11 +170,12 @@ def _interpret_suffix(text: str, letters: str, digits: str) -> tuple[int, int, F
         if letters in _BINARY:
             return 2, _BINARY[letters], Format.BINARY_SI
     elif letters in ("e", "E") and digits not in ("+", "-"):
-        if len(digits.lstrip("+-0")) > len(str(MAX_EXPONENT)) or abs(int(digits)) > MAX_EXPONENT:
+        size = digits.lstrip("+-0") or "0"  # CPython reads 4,300 digits at most, leading zeros included
+        if len(size) > len(str(MAX_EXPONENT)) or int(size) > MAX_EXPONENT:
             raise QuantityError(f"quantity {text[:80]!r}: exponents beyond {MAX_EXPONENT} are not supported")
-        return 10, int(digits), Format.DECIMAL_EXPONENT
+        return 10, -int(size) if digits[0] == "-" else int(size), Format.DECIMAL_EXPONENT
     raise QuantityError(
-        f"quantity {text[:80]!r}: unknown suffix {letters + digits!r}; use n u m k M G T P E, Ki..Ei or e3"
+        f"quantity {text[:80]!r}: unknown suffix {(letters + digits)[:40]!r}; use n u m k M G T P E, Ki..Ei or e3"
     )
 
 

@@ -82,6 +82,12 @@ def test_refuses_absurd_exponents() -> None:
 def test_parses_ten_thousand_digits() -> None:
     assert Quantity.parse("1" * 10_000).value() % 10**9 == 111111111
     assert Quantity.parse("0." + "3" * 10_000).nanos == 333333334
+    assert Quantity.parse("1e" + "0" * 10_000 + "3") == Quantity.parse("1k")
+
+
+def test_refuses_long_texts_in_linear_time() -> None:
+    with pytest.raises(QuantityError, match="unknown suffix"):
+        Quantity.parse("3" * 300_000 + "+17K")  # minutes, if each place for the suffix were tried
 
 
 @given(st.integers(-(2**62), 2**62), st.integers(-(2**62), 2**62))
