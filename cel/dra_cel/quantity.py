@@ -27,6 +27,7 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 _DECIMAL_SUFFIX = {exponent: suffix for suffix, exponent in _DECIMAL.items()}
 _BINARY_SUFFIX = {exponent: suffix for suffix, exponent in _BINARY.items()}
 _FAST_DIGITS = 18
+_LIMB = 10**4000
 
 
 class QuantityError(CelError, ValueError):
@@ -159,8 +160,8 @@ class Quantity:
             return f"{whole}{_BINARY_SUFFIX.get(exponent, '')}"
         mantissa, exponent = _canonical_decimal(self.nanos)
         if form is Format.DECIMAL_EXPONENT or exponent not in _DECIMAL_SUFFIX:
-            return f"{mantissa}e{exponent}" if exponent else str(mantissa)
-        return f"{mantissa}{_DECIMAL_SUFFIX[exponent]}"
+            return f"{_digits(mantissa)}e{exponent}" if exponent else _digits(mantissa)
+        return f"{_digits(mantissa)}{_DECIMAL_SUFFIX[exponent]}"
 
 
 def _interpret_suffix(text: str, letters: str, digits: str) -> tuple[int, int, Format]:
@@ -217,6 +218,18 @@ def _digits_to_int(digits: str) -> int:
         part = digits[start : start + chunk]
         value = value * 10 ** len(part) + int(part)
     return value
+
+
+def _digits(value: int) -> str:
+    """Like str(value), also beyond CPython's limit of 4,300 digits."""
+    if abs(value) < _LIMB:
+        return str(value)
+    limbs = []
+    rest = abs(value)
+    while rest:
+        rest, limb = divmod(rest, _LIMB)
+        limbs.append(f"{limb:04000d}")
+    return ("-" if value < 0 else "") + "".join(reversed(limbs)).lstrip("0")
 
 
 def _divide_up(value: int, divisor: int) -> int:

@@ -83,10 +83,12 @@ def test_parses_ten_thousand_digits() -> None:
     assert Quantity.parse("1" * 10_000).value() % 10**9 == 111111111
     assert Quantity.parse("0." + "3" * 10_000).nanos == 333333334
     assert Quantity.parse("1e" + "0" * 10_000 + "3") == Quantity.parse("1k")
+    assert str(Quantity.parse("1" * 10_000)) == "1" * 10_000
+    assert str(Quantity.parse("-7" + "0" * 8_000 + "1k")) == "-7" + "0" * 8_000 + "1k"
 
 
 def test_refuses_long_texts_in_linear_time() -> None:
-    with pytest.raises(QuantityError, match="unknown suffix"):
+    with pytest.raises(QuantityError, match="must be a number"):
         Quantity.parse("3" * 300_000 + "+17K")  # minutes, if each place for the suffix were tried
 
 
