@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dra_allocator.arrays import IntArray
+from dra_allocator.arrays import BoolArray, IntArray
 from dra_allocator.budget import Budget
 from dra_allocator.claim import ResourceClaim
 from dra_allocator.device import DeviceID
@@ -36,6 +36,7 @@ CandidateOrder = Callable[[str, Sequence[DeviceID]], Sequence[int]]
 
 _FEW_NODES = 8
 """Up to this many nodes counting over the whole table costs more than it saves."""
+_LINED_UP = 64
 _MAX_RESTARTS = 16
 _FAILING_SEARCHED = 8
 """So many of the nodes that cannot hold the claims and on which a selector fails are searched, to tell the error."""
@@ -128,9 +129,9 @@ class Attempt:
             node_id = next(self._queue, None)
             if node_id is None:
                 return self._nothing_found()
-            if not self._open(node_id):
+            self._current = self._open(node_id)
+            if self._current is None:
                 return None
-        assert self._current is not None
         found = self._current.search.step(budget)
         if found is None:
             return None
@@ -151,11 +152,12 @@ class Attempt:
         if len(ids) > _FEW_NODES:
             if not self._tools.prefilter.prepare(view, self._claims, budget):
                 return None
-            ids = self._line_up(ids)
-        self._queue = map(int, ids)
+            self._queue = self._line_up(ids)
+        else:
+            self._queue = map(int, ids)
         return None
 
-    def _line_up(self, ids: IntArray) -> IntArray:
+    def _line_up(self, ids: IntArray) -> Iterator[int]:
         """Return the nodes that counting leaves, in order.
 
         A few of those on which a selector fails follow at the end, so that their errors can be told; for the others
@@ -163,16 +165,16 @@ class Attempt:
         """
         survey = self._tools.prefilter.survey(self._view, self._claims)
         possible = survey.possible[ids]
-        chosen = ids[possible]
-        ruled_out = len(ids) - len(chosen)
+        ruled_out = len(ids) - int(np.count_nonzero(possible))
+        queue = _masked(ids, possible)
         if survey.failing is not None:
             failing = ids[survey.failing[ids] & ~possible]
             self._failing, failing = failing[_FAILING_SEARCHED:], failing[:_FAILING_SEARCHED]
             ruled_out -= len(failing)
-            chosen = np.concatenate([chosen, failing])
+            queue = itertools.chain(queue, map(int, failing))
         self._tried += ruled_out
         self._rejected += ruled_out - len(self._failing)
-        return chosen
+        return queue
 
     def _report_failing(self) -> None:
         """Note an error for the nodes on which a selector fails as it did on those that were searched."""
@@ -207,20 +209,19 @@ class Attempt:
                 ids.append(node_id)
         return np.array(ids, np.int32)
 
-    def _open(self, node_id: int) -> bool:
-        """Make a node the current one; return False if it has gone since the nodes were lined up."""
+    def _open(self, node_id: int) -> _NodeSearch | None:
+        """Begin to search a node; return None if it has gone since the nodes were lined up."""
         node = self._view.table.nodes.since(node_id, self._arrivals)
         if node is None:
             self._rejected += 1
-            return False
+            return None
         self._node_id, self._node = node_id, node.name
         layout = self._view.layout(node_id)
         if self._task.candidates is not None:
             rows = self._view.table.rows
             devices = [rows.device_id(row) for row in layout.rows.tolist()]
             layout = layout.reordered(self._task.candidates(layout.node, devices))
-        self._current = _NodeSearch(self._tools, self._view, self._claims, layout)
-        return True
+        return _NodeSearch(self._tools, self._view, self._claims, layout)
 
     def _restart(self) -> None:
         """Look at the current node anew; a table that never rests is an error of the node in the end."""
@@ -265,3 +266,10 @@ class Attempt:
             explain=lambda: explain(view, tools.masks, claims, nodes),
             node_errors={name: str(error) for name, error in self._errors.items()},
         )
+
+
+def _masked(ids: IntArray, mask: BoolArray) -> Iterator[int]:
+    """Yield the ids where the mask is set; mostly only the first is asked for."""
+    for start in range(0, len(ids), _LINED_UP):
+        for offset in np.flatnonzero(mask[start : start + _LINED_UP]).tolist():
+            yield int(ids[start + offset])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dra_allocator.candidates import Candidates
@@ -18,21 +18,14 @@ class Value:
     Versions are compared as texts, as Kubernetes does: build metadata counts.
     """
 
-    elements: frozenset[Hashable]
+    elements: frozenset[object]
     is_list: bool
 
     @classmethod
     def of(cls, value: object) -> Value:
         """Return the comparable form of an attribute value."""
-        if isinstance(value, tuple):
-            return cls(frozenset(_element(item) for item in value), True)
-        return cls(frozenset((_element(value),)), False)
-
-
-def _element(value: object) -> Hashable:
-    key = value_key(value)
-    assert isinstance(key, Hashable)
-    return key
+        items = value if isinstance(value, tuple) else (value,)
+        return cls(frozenset(map(value_key, items)), isinstance(value, tuple))
 
 
 class ConstrainedAttribute:

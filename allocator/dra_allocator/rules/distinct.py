@@ -51,7 +51,7 @@ class DistinctAttribute:
         if self._attribute.is_derived or not self._covers(request):
             return positions
         kept = []
-        elements: set[Hashable] = set()
+        elements: set[object] = set()
         for position in positions:
             value = self._attribute.published(position)
             if value is not None and self._is_new(value):
@@ -61,7 +61,7 @@ class DistinctAttribute:
 
     def suffices(self, needs: Sequence[Need]) -> bool:
         """All needs together take as many values as devices."""
-        elements: set[Hashable] = set()
+        elements: set[object] = set()
         wanted = 0
         for need in needs:
             if not self._covers(need.candidates):
@@ -76,7 +76,7 @@ class DistinctAttribute:
     def _covers(self, request: Candidates) -> bool:
         return request.claim == self._claim and covers(self._requests, request.request)
 
-    def _tokens(self, value: Value) -> frozenset[Hashable]:
+    def _tokens(self, value: Value) -> frozenset[object]:
         """Return what a device with this value takes at least one of, and no other device may take."""
         return value.elements if self._lists or not value.is_list else frozenset((value,))
 

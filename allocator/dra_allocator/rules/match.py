@@ -62,7 +62,7 @@ class MatchAttribute:
 
     def suffices(self, needs: Sequence[Need]) -> bool:
         """Some value has to be there often enough for every need."""
-        common: set[Hashable] | None = None
+        common: set[object] | None = None
         for need in needs:
             if not self._covers(need.candidates):
                 continue
