@@ -8,6 +8,9 @@ from typing import Any
 
 from dra_scheduler.errors import SchedulerError, TaskDiedError
 
+CANCEL_AGAIN = 1.0
+"""Seconds after which a task that has not ended is cancelled once more."""
+
 
 class Supervisor:
     """Runs tasks. `failure` ends when one of them has raised, or when one that must run for ever has ended."""
@@ -37,11 +40,11 @@ class Supervisor:
             raise TaskDiedError(f"a part of the scheduler ended: {self._error}") from self._error
 
     async def cancel(self) -> None:
-        """Cancel all tasks and wait until they have ended."""
-        for task in self._tasks:
-            task.cancel()
+        """Cancel all tasks and wait until they have ended; who loses a cancellation gets another."""
         while self._tasks:
-            await asyncio.wait(self._tasks)
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.wait(self._tasks, timeout=CANCEL_AGAIN)
 
     def _start(self, name: str, work: Coroutine[Any, Any, None], *, may_end: bool) -> asyncio.Task[None]:
         task = asyncio.create_task(work, name=name)

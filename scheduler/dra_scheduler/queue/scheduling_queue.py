@@ -118,7 +118,9 @@ class SchedulingQueue:
             # Never less than a moment: a sleep too short to change a rounded clock would be repeated for ever.
             timeout = None if due is None else max(_MOMENT, due - self._clock.monotonic())
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), timeout)
+                # Not wait_for: in Python 3.11 it loses a cancellation that comes together with the event.
+                async with asyncio.timeout(timeout):
+                    await self._changed.wait()
 
     def pop_now(self) -> Entry | None:
         """Return the next pod, or None if none may be tried now."""

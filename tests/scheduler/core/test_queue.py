@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -211,6 +212,25 @@ def test_pop_wakes_up_when_a_backoff_ends_and_when_a_pod_is_added() -> None:
         return names, waited
 
     assert loop.run(main()) == (["p", "p", "q"], pytest.approx(1.0))
+
+
+def test_a_cancellation_is_not_lost_when_a_pod_comes_at_the_same_moment() -> None:
+    loop = VirtualTimeLoop()
+
+    async def main() -> bool:
+        queue = SchedulingQueue(VirtualClock(loop, START), Settings(), no_gate, Hints(lambda pod: ""))
+        queue.add(pod("waits"))
+        await queue.pop()
+        queue.reject("uid-waits", frozenset({"NodeAffinity"}), "no node")
+        popping = asyncio.create_task(queue.pop())
+        await asyncio.sleep(1)
+        queue.add(pod("p", schedulingGates=[{"name": "g"}]))
+        await asyncio.sleep(0)
+        popping.cancel()
+        await asyncio.wait({popping}, timeout=1)
+        return popping.cancelled()
+
+    assert loop.run(main())
 
 
 class QueueMachine(RuleBasedStateMachine):

@@ -70,6 +70,27 @@ async def test_an_error_in_a_task_is_the_failure_and_a_foreign_one_is_the_cause(
     assert isinstance(caught.value.__cause__, KeyError)
 
 
+async def test_a_task_that_loses_a_cancellation_is_cancelled_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dra_scheduler.supervision.CANCEL_AGAIN", 0.0)
+    lost = 0
+
+    async def loses() -> None:
+        nonlocal lost
+        while lost < 3:
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                lost += 1
+        await asyncio.Event().wait()
+
+    supervisor = Supervisor()
+    supervisor.for_ever("part", loses())
+    await asyncio.sleep(0)
+    await supervisor.cancel()
+    assert lost == 3
+    supervisor.raise_failure()
+
+
 async def test_a_task_that_must_run_for_ever_may_not_end() -> None:
     async def ends() -> None:
         return
