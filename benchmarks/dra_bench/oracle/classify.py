@@ -33,9 +33,11 @@ class Verdict:
 
     @property
     def kind(self) -> str:
-        """`equal`, `bug 5`, `bug 5+7` or `unexplained`, to count by."""
+        """`equal`, `bug 5`, `bug 5+7` or `unexplained ...`, to count by."""
         if self.unexplained:
-            return "unexplained"
+            # We say that it does not fit before the device is visited on which a selector or a limit would fail.
+            hidden = (self.kubernetes.outcome, self.model.outcome, self.ours.outcome) == ("error", "error", "none")
+            return "unexplained: an error is not reached" if hidden else "unexplained"
         return f"bug {'+'.join(str(int(bug)) for bug in self.bugs)}" if self.bugs else "equal"
 
     @property
