@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, IntArray
-from dra_allocator.budget import Budget
+from dra_allocator.budget import Budget, Either
 from dra_allocator.claim import ResourceClaim
 from dra_allocator.device import DeviceID
 from dra_allocator.errors import AttemptFailedError, StaleRowsError
@@ -105,9 +105,11 @@ class Attempt:
 
     def step(self, budget: Budget) -> Outcome | None:
         """Work until there is an outcome (then and ever after it is returned) or the budget is exhausted (None)."""
+        limit = self._task.limit
+        within = budget if limit is None else Either(budget, limit)
         while self._outcome is None:
             try:
-                self._outcome = self._advance(budget)
+                self._outcome = self._advance(within)
             except AttemptFailedError as failure:
                 if failure.error.scope == "pod":
                     self._outcome = failure.error
@@ -115,7 +117,7 @@ class Attempt:
                     self._node_failed(self._node, failure.error)
             except StaleRowsError:
                 self._restart()
-            if self._outcome is None and self._task.limit is not None and self._task.limit.exhausted():
+            if self._outcome is None and limit is not None and limit.exhausted():
                 self._outcome = OutOfBudget(self._tried, len(self._task.nodes))
             if self._outcome is None and budget.exhausted():
                 return None

@@ -22,3 +22,15 @@ class Unlimited:
 
 
 UNLIMITED = Unlimited()
+
+
+class Either:
+    """Exhausted as soon as one of two budgets is."""
+
+    def __init__(self, one: Budget, other: Budget) -> None:
+        self._one = one
+        self._other = other
+
+    def exhausted(self) -> bool:
+        """See `Budget`."""
+        return self._one.exhausted() or self._other.exhausted()

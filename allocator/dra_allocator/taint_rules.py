@@ -9,6 +9,7 @@ import numpy as np
 from dra_allocator.arrays import BoolArray, IntArray, grown
 from dra_allocator.device import DeviceTaint, DeviceTaintRule
 from dra_allocator.masks import MaskStore
+from dra_allocator.records import PoolID
 from dra_allocator.table import Table
 
 
@@ -57,17 +58,48 @@ class TaintRules:
     def _catch_up(self) -> None:
         table = self._table
         rows = table.rows_since(self._position) if self._position >= 0 else None
-        if rows is None:
-            rows = np.arange(len(table.rows), dtype=np.int32)
         for one in self._marked:
             one.rows = grown(one.rows, len(table.rows))
-            one.rows[rows] = self._matches(one.rule, rows)
+            if rows is None:
+                one.rows[:] = False
+                named = self._named(one.rule)
+            else:
+                one.rows[rows] = False
+                named = np.array([row for row in rows.tolist() if self._names(one.rule, row)], np.int32)
+            one.rows[named] = self._selects(one.rule, named)
         self._position = table.journal.position
 
-    def _matches(self, rule: DeviceTaintRule, rows: IntArray) -> BoolArray:
-        if rule.matches_nothing:
-            return np.zeros(len(rows), np.bool_)
-        matches: BoolArray = np.array([self._names(rule, row) for row in rows.tolist()], np.bool_)
+    def _named(self, rule: DeviceTaintRule) -> IntArray:
+        """Return the rows whose driver, pool and device the rule names."""
+        pools = self._table.pools
+        if rule.driver is not None and rule.pool is not None:
+            found = pools.get(PoolID(rule.driver, rule.pool))
+            named = [] if found is None else [found]
+        else:
+            named = [
+                pool
+                for pool in pools.values()
+                if rule.driver in (None, pool.id.driver) and rule.pool in (None, pool.id.pool)
+            ]
+        rows = np.concatenate([pool.rows() for pool in named]) if named else np.empty(0, np.int32)
+        if rule.device is None:
+            return rows
+        return np.array([row for row in rows.tolist() if self._table.rows.name(row) == rule.device], np.int32)
+
+    def _names(self, rule: DeviceTaintRule, row: int) -> bool:
+        """Return whether the rule names the driver, the pool and the device of a row."""
+        if not self._table.rows.in_use(row):
+            return False
+        pool_id = self._table.rows.record(row).pool_id
+        return (
+            rule.driver in (None, pool_id.driver)
+            and rule.pool in (None, pool_id.pool)
+            and rule.device in (None, self._table.rows.name(row))
+        )
+
+    def _selects(self, rule: DeviceTaintRule, rows: IntArray) -> BoolArray:
+        """Return for rows that the rule names whether its class and selectors match too."""
+        matches: BoolArray = np.full(len(rows), not rule.matches_nothing)
         texts = rule.selectors
         if rule.device_class is not None:
             entry = self._table.classes.get(rule.device_class)
@@ -80,13 +112,3 @@ class TaintRules:
                 row = int(rows[index])
                 matches[index] = masks.try_resolve(row) if masks.open[row] else masks.match[row]
         return matches
-
-    def _names(self, rule: DeviceTaintRule, row: int) -> bool:
-        if not self._table.rows.in_use(row):
-            return False
-        pool_id = self._table.rows.record(row).pool_id
-        return (
-            rule.driver in (None, pool_id.driver)
-            and rule.pool in (None, pool_id.pool)
-            and rule.device in (None, self._table.rows.name(row))
-        )

@@ -21,6 +21,7 @@ from support.devices import (
     counters,
     device,
     holding,
+    match,
     picked,
     request,
     resource_slice,
@@ -215,6 +216,23 @@ def test_the_limit_ends_the_attempt_as_a_whole() -> None:
     outcome = finish(attempt)
     assert isinstance(outcome, OutOfBudget)
     assert 0 < outcome.nodes_tried < outcome.nodes == len(MANY)
+
+
+def test_the_limit_ends_the_search_on_one_node_too() -> None:
+    devices = [
+        device(f"d{n}", numa=n, consumes_counters=(counters(f"set{n % 3}", slots=2 + n % 5, memory=n % 7),))
+        for n in range(60)
+    ]
+    sets = tuple(counter_set(f"set{n}", slots=11, memory=13) for n in range(3))
+    cluster = Cluster(
+        resource_slice("c", shared_counters=sets, node="n1", slice_count=2),
+        resource_slice("s", devices, node="n1", slice_count=2),
+    )
+    asked = claim(*(request(f"r{n}") for n in range(12)), constraints=[match("nothing", "r11")])
+    attempt = cluster.allocator.allocate(cluster.view, [asked], ["n1"], limit=Calls(20))
+    outcome = finish(attempt)
+    assert isinstance(outcome, OutOfBudget | Rejection)
+    assert isinstance(finish(cluster.allocator.allocate(cluster.view, [asked], ["n1"], limit=Calls(0))), OutOfBudget)
 
 
 def test_the_outcome_stays_once_it_is_there() -> None:
