@@ -127,7 +127,8 @@ class Scheduler:
 
         Pods that fail by an error count as at rest, though each is tried, and reported, for as long as it lives.
         """
-        return self.ready and not self.queue.count(*_BUSY) and (self._loop is None or not self._loop.binding)
+        tried = self.queue.moving or self.queue.count(*_BUSY)
+        return self.ready and not tried and (self._loop is None or not self._loop.binding)
 
     async def _work(self, api: Api, served: Served) -> None:
         """Start everything, wait for the caches, schedule for ever."""

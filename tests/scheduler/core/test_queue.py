@@ -130,6 +130,28 @@ def test_nothing_happens_for_five_minutes_and_the_pod_is_tried_again() -> None:
     assert popped(queue) == "p"
 
 
+def test_an_event_that_may_help_thousands_does_not_hold_the_event_loop_and_helps_all() -> None:
+    asked = []
+
+    def problem(waiting: PodInfo) -> str:
+        asked.append(waiting.name)
+        return ""
+
+    clock = FakeClock()
+    queue = SchedulingQueue(clock, Settings(), no_gate, Hints(problem))
+    for number in range(2000):
+        queue.add(pod(f"p{number}"))
+    for number in range(2000):
+        assert popped(queue) == f"p{number}"
+        queue.reject(f"uid-p{number}", frozenset({"DynamicResources"}), "no devices")
+    clock.advance(20)
+    queue.happened(SLICE)
+    assert queue.moving
+    assert len(asked) < 300
+    assert {popped(queue) for _ in range(2000)} == {f"p{number}" for number in range(2000)}
+    assert not queue.moving
+
+
 def test_a_gated_pod_is_not_tried_until_its_gates_are_gone() -> None:
     queue = make_queue(FakeClock())
     queue.add(pod("p", schedulingGates=[{"name": "quota"}]))
