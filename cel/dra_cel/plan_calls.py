@@ -12,13 +12,14 @@ from dra_cel.dispatch import Dispatcher, settled
 from dra_cel.equality import equal
 from dra_cel.errors import EvaluationError
 from dra_cel.frame import Frame, Step
+from dra_cel.functions.catalogue import OVERLOADS
 from dra_cel.functions.charges import Charge, RuntimeCost, size_of
 from dra_cel.functions.conversions import CONVERSIONS
 from dra_cel.functions.regexes import compile_pattern
 from dra_cel.functions.table import Implementation, Overload
 from dra_cel.plan import Plan, constant_plan
 from dra_cel.plan_membership import membership_step
-from dra_cel.types import Type
+from dra_cel.types import BOOL, Type
 from dra_cel.values import MISSING, CelMap, Optional
 
 if TYPE_CHECKING:
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 _GROWING = frozenset({"replace", "split", "findAll", "format", "join", "lists.range", "strings.quote"})
 """Functions whose result can be much longer than their arguments: never computed in advance."""
 _CONTAINERS = frozenset({tuple, CelMap, Optional})
+_BY_VALUES = {
+    name: [entry for entry in OVERLOADS if entry.function == name]
+    for name in ("_+_", "_-_", "_*_", "_/_", "_%_", "-_", "_<_", "_<=_", "_>_", "_>=_", "size")
+}
+"""Functions that look at the values only: which overload the checker chose for dynamic parts does not matter."""
 _LITERAL_CHECKS = frozenset({"duration", "timestamp", "matches"})
 _PATTERN_POSITION = {"matches": 1, "find": 1, "findAll": 1}
 
@@ -85,7 +91,15 @@ def _plan_function(
         return _converted(planner, node, name, step, type_)
     if plans and name not in _GROWING and all(_is_known(plan) for plan in plans):
         return _folded(step, type_)
-    return Plan(step, type_, certain=not any(entry.generic for entry in overloads))
+    return Plan(step, type_, certain=_is_certain(name, overloads, plans))
+
+
+def _is_certain(name: str, overloads: Sequence[Overload], plans: Sequence[Plan]) -> bool:
+    """Return whether the result surely is of the type that the checker found."""
+    if any(entry.generic for entry in overloads):
+        return False
+    is_bool = all(entry.result is BOOL for entry in overloads)
+    return is_bool or name not in _BY_VALUES or all(plan.certain for plan in plans)
 
 
 def _is_known(plan: Plan) -> bool:
@@ -131,7 +145,7 @@ def _call_step(name: str, overloads: Sequence[Overload], plans: Sequence[Plan], 
     if name == "_==_" and (fast := _equals_text(plans)) is not None:
         return fast
     implementation = settled(overloads, plans)
-    dispatcher = Dispatcher(name, overloads)
+    dispatcher = Dispatcher(name, _BY_VALUES.get(name, overloads))
     steps = [plan.step for plan in plans]
     if charge.runtime is not None:
         return _charged_step(steps, implementation, dispatcher, charge)

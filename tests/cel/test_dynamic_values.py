@@ -33,6 +33,24 @@ def test_a_type_that_was_inferred_from_dynamic_parts_is_checked_when_it_counts(t
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"[{A}.ints[0]].sort().reverse().exists(v, v <= v)", True),
+        (f"[{A}.text].sort().reverse().exists(v, v + v == v)", False),
+        (f"[{A}.ints[0]].sort().reverse().exists(v, v - v == v)", False),
+        (f"[{A}.text].sort().reverse().exists(v, size(v + v) == 2)", True),
+    ],
+)
+def test_operators_look_at_the_values_whatever_the_checker_chose(text: str, expected: bool) -> None:
+    assert matches(text) is expected
+
+
+def test_a_sum_whose_type_was_guessed_wrongly_is_checked_when_it_counts() -> None:
+    with pytest.raises(EvaluationError):
+        matches(f"[{A}.ints[0]].sort().reverse().exists(v, size(v + v) == 2)")
+
+
+@pytest.mark.parametrize(
     "text", [f"{A}.ints.existsOne(x, x == 1)", "[1].existsOne(x, true)", f"{A}.nosuch.existsOne(x, true)"]
 )
 def test_exists_one_in_camel_case_needs_two_variables(text: str) -> None:
