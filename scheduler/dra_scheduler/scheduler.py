@@ -152,7 +152,7 @@ class Scheduler:
         self._supervisor.for_ever("event writer", events.run())
         self._supervisor.for_ever("condition writer", conditions.run())
         self.background_writers = {"events": events, "conditions": conditions}
-        reporter = Reporter(events, conditions)
+        reporter = Reporter(events, conditions, clock)
         self._intake.reporter = reporter
         binder = Binder(
             self.cluster,

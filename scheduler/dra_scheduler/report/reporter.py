@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
+from dra_api.clock import Clock
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.report.condition import SCHEDULER_ERROR, condition_text
@@ -10,13 +13,21 @@ from dra_scheduler.writes.condition_writer import ConditionWriter
 from dra_scheduler.writes.event_writer import EventWriter
 from dra_scheduler.writes.refs import PodRef
 
+EXPLAIN_PAUSE = 9
+"""Explaining takes milliseconds in large clusters; it gets a tenth of the time, the rest is for scheduling."""
+REMEMBERED = 10_000
+
 
 class Reporter:
     """Writes in the background; nothing here waits."""
 
-    def __init__(self, events: EventWriter, conditions: ConditionWriter) -> None:
+    def __init__(self, events: EventWriter, conditions: ConditionWriter, clock: Clock) -> None:
         self._events = events
         self._conditions = conditions
+        self._clock = clock
+        self._notes: OrderedDict[str, tuple[str, str]] = OrderedDict()
+        """The last message about a pod and the note made of it, by uid."""
+        self._explain_from = 0.0
 
     @property
     def waiting(self) -> int:
@@ -26,8 +37,7 @@ class Reporter:
     def rejected(self, pod: PodInfo, reject: Reject, done: str = "") -> str:
         """The pod fits nowhere; `done` is what was undone to help it. Returns the condition's message."""
         text = condition_text(reject, done)
-        claims = reject.explain() if reject.explain is not None else ()
-        self._failed(pod, text.reason, text.message, note(text.message, claims))
+        self._failed(pod, text.reason, text.message, self._note(pod, text.message, reject))
         return text.message
 
     def failed(self, pod: PodInfo, problem: str) -> None:
@@ -42,7 +52,26 @@ class Reporter:
 
     def settled(self, pod: PodInfo) -> None:
         """The pod is gone, or has a node: nothing about its scheduling is to be written any more."""
+        self._notes.pop(pod.uid, None)
         self._conditions.forget(_ref(pod))
+
+    def _note(self, pod: PodInfo, message: str, reject: Reject) -> str:
+        """Return the event's text; what was explained once is not explained again while the message stays the same."""
+        if reject.explain is None:
+            return cut(message)
+        known = self._notes.get(pod.uid)
+        if known is not None and known[0] == message:
+            return known[1]
+        begin = self._clock.monotonic()
+        if begin < self._explain_from:
+            return cut(message)
+        made = note(message, reject.explain())
+        end = self._clock.monotonic()
+        self._explain_from = end + (end - begin) * EXPLAIN_PAUSE
+        self._notes[pod.uid] = message, made
+        if len(self._notes) > REMEMBERED:
+            self._notes.popitem(last=False)
+        return made
 
     def _failed(self, pod: PodInfo, reason: str, message: str, text: str) -> None:
         self._events.record(_ref(pod), "Warning", "FailedScheduling", "Scheduling", text)

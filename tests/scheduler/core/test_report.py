@@ -3,9 +3,13 @@
 import pytest
 
 from dra_allocator.rejection import ClaimRejection, NearestMiss, ReasonCount, RequestRejection
+from dra_scheduler.cache.pod_info import pod_info
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.report.condition import condition_text
 from dra_scheduler.report.explanation import NOTE_LIMIT, explanation, note
+from dra_scheduler.report.reporter import Reporter
+from support.fake_clock import FakeClock
+from support.objects import make_pod
 
 
 def reject(**more: object) -> Reject:
@@ -65,6 +69,46 @@ def test_the_explanation_says_per_request_what_was_wrong_and_what_came_nearest()
 def test_claims_that_hold_the_devices_are_not_named() -> None:
     claim = ClaimRejection("uid", "default/c", (MANY,), {"uid-of-a-secret-claim": ()})
     assert "secret" not in note("0/8 nodes are available.", [claim])
+
+
+class Written:
+    """Stands for both writers."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def record(self, pod: object, event_type: str, reason: str, action: str, text: str) -> None:
+        self.notes.append(text)
+
+    def set_unscheduled(self, pod: object, reason: str, message: str) -> None:
+        pass
+
+    def forget(self, pod: object) -> None:
+        pass
+
+
+def test_explanations_are_made_once_per_message_and_take_a_tenth_of_the_time_at_most() -> None:
+    clock, written = FakeClock(), Written()
+    reporter = Reporter(written, written, clock)  # type: ignore[arg-type]
+    explained = 0
+
+    def explain() -> tuple[ClaimRejection, ...]:
+        nonlocal explained
+        explained += 1
+        clock.advance(1)
+        return (ClaimRejection("uid", "default/c", (MANY,), {}),)
+
+    def report(name: str, nodes: int) -> str:
+        reporter.rejected(pod_info(make_pod(name)), reject(counts={"no": nodes}, explain=explain))
+        return written.notes[-1]
+
+    assert "9 devices" in report("p", 1)
+    assert "9 devices" in report("p", 1)
+    assert explained == 1
+    assert report("q", 2) == "0/8 nodes are available: 2 no."
+    clock.advance(9)
+    assert "9 devices" in report("q", 2)
+    assert explained == 2
 
 
 @pytest.mark.parametrize("letter", ["x", "ü", "語"])
