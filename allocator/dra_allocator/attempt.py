@@ -186,10 +186,11 @@ class Attempt:
             return
         error = self._errors[example]
         cause = f"a selector fails on a device, as on node {example}: {error.cause}"
+        same = replace(error, cause=cause, device=None)
         for node_id in self._failing.tolist():
             node = self._view.table.nodes.since(node_id, self._arrivals)
             if node is not None:
-                self._errors[node.name] = replace(error, cause=cause, device=None)
+                self._errors[node.name] = same
 
     def _nothing_wanted(self) -> Outcome:
         ids = self._node_ids().tolist()
@@ -262,11 +263,12 @@ class Attempt:
         if self._errors and not self._rejected:
             first = next(iter(self._errors.values()))
             return first if first.kind == "invalid-pool" else replace(first, scope="pod")
+        texts = {number: str(error) for number, error in {id(one): one for one in self._errors.values()}.items()}
         view, tools, claims, nodes = self._view, self._tools, self._claims, self._task.nodes
         return Rejection(
             nodes=len(nodes),
             explain=lambda: explain(view, tools.masks, claims, nodes),
-            node_errors={name: str(error) for name, error in self._errors.items()},
+            node_errors={name: texts[id(error)] for name, error in self._errors.items()},
         )
 
 
