@@ -204,7 +204,7 @@ def _plan_device_field(path: tuple[str, ...], type_: Type, test_only: bool) -> P
 def _plan_own_field(path: tuple[str, ...], type_: Type, test_only: bool) -> Plan:
     if test_only:
         return Plan(_constant_true_step(1), type_)
-    return Plan(_OWN_FIELDS[path[1]], type_, field=path, chained=True)
+    return Plan(_OWN_FIELDS[path[1]], type_, field=path, chained=True, certain=True)
 
 
 def _constant_true_step(cost: int) -> Step:
