@@ -125,7 +125,6 @@ def test_a_version_that_is_none_makes_selectors_fail_on_its_device() -> None:
             {"capacity": {"m": {"value": "8Qi"}}},
             "spec.devices[1].capacity[m].value: '8Qi' is not a quantity; a quantity is",
         ),
-        ({"capacity": {"m": {}}}, "spec.devices[1].capacity[m].value: is required; a quantity is"),
         ({"taints": {}}, "spec.devices[1].taints: must be a list, not an object"),
         ({"taints": [5]}, "spec.devices[1].taints[0]: must be an object, not an integer (5)"),
         (
@@ -144,6 +143,19 @@ def test_a_wrong_type_names_object_field_and_remedy(change: dict[str, Any], mess
         decode.resource_slice(slice_of({"name": "fine"}, {"name": "a"} | change))
     assert str(caught.value).startswith(f"ResourceSlice node-1-gpu: {message}")
     assert (caught.value.kind, caught.value.name) == ("ResourceSlice", "node-1-gpu")
+
+
+def test_a_quantity_that_is_left_out_is_zero_as_for_the_api_server() -> None:
+    counters = {"counterSet": "s", "counters": {"c": {}}}
+    device = only_device({"name": "a", "capacity": {"m": {}}, "consumesCounters": [counters]})
+    assert device.capacity["gpu.example.com/m"].value == Q("0")
+    assert device.consumes_counters[0].counters == {"c": Q("0")}
+
+
+@pytest.mark.parametrize("scope", [{"nodeName": []}, {"nodeSelector": []}, {"allNodes": "yes"}])
+def test_wrong_types_are_refused_also_where_each_device_has_its_own_scope(scope: dict[str, Any]) -> None:
+    with pytest.raises(DecodeError, match=f"spec.{next(iter(scope))}: must be"):
+        decode.resource_slice(slice_of(perDeviceNodeSelection=True, **scope))
 
 
 def test_capacity_has_its_policy_and_its_published_name() -> None:

@@ -48,6 +48,7 @@ def _spec(spec: Raw, name: str, version: str) -> ResourceSlice:
         spec, "pool", lambda p: (text(p, "name"), integer(p, "generation"), integer(p, "resourceSliceCount"))
     )
     per_device = boolean(spec, "perDeviceNodeSelection")
+    scope = node_scope(spec)
 
     def read(obj: Raw) -> Device:
         return device(obj, driver, per_device)
@@ -59,7 +60,7 @@ def _spec(spec: Raw, name: str, version: str) -> ResourceSlice:
         pool=intern(pool),
         generation=generation,
         slice_count=count,
-        scope=None if per_device else node_scope(spec),
+        scope=None if per_device else scope,
         devices=items(spec, "devices", read),
         shared_counters=items(spec, "sharedCounters", counter_set),
         per_device_node_selection=per_device,

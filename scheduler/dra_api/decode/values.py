@@ -16,6 +16,8 @@ from dra_cel.semver import Semver, SemverError
 _CACHED = 16384
 _QUANTITY_HINT = 'a quantity is a number with an optional suffix, such as "16Gi", "500m" or "1e3"'
 
+_ZERO = Quantity.from_int(0)
+
 parse_quantity = lru_cache(_CACHED)(Quantity.parse)
 _parse_version = lru_cache(_CACHED)(Semver.parse)
 
@@ -27,11 +29,9 @@ def qualified(name: str, driver: str) -> str:
 
 
 def quantity(obj: Raw, key: str) -> Quantity:
-    """Return a quantity that must be there. Raises DecodeError."""
-    value = optional_quantity(obj, key)
-    if value is None:
-        raise DecodeError(key, "is required", _QUANTITY_HINT)
-    return value
+    """Return a quantity, zero if it is absent, as the API server reads it. Raises DecodeError."""
+    value = obj.get(key)
+    return _ZERO if value is None else check_quantity(key, value)
 
 
 def optional_quantity(obj: Raw, key: str) -> Quantity | None:
