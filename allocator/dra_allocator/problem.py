@@ -88,7 +88,7 @@ class NodeProblem:
 
     def skips_node_operations(self, position: int) -> tuple[str, ...]:
         """Return `skipNodeOperations` of the device's slice."""
-        return self.view.table.rows.record(self._rows[position]).skip_node_operations
+        return self.layout.records[position].skip_node_operations
 
     def taints(self, position: int) -> tuple[DeviceTaint, ...]:
         """Return the device's taints, those of DeviceTaintRules included."""

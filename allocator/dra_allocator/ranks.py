@@ -27,8 +27,8 @@ class NodeLayout:
 
     `pools` are all pools of which the node sees something, unusable ones included. `rows` are the rows of the
     devices, `pool_numbers` the index in `pools` of each. `watched` are the pools that the layout depends on, with
-    their versions: also those of whose newest generation the node sees nothing. `traits` are per row, and
-    `is_ordinary` says that none is unsupported, unreadable or has binding conditions.
+    their versions: also those of whose newest generation the node sees nothing. `traits` and `records` (the
+    slices) are per row, and `is_ordinary` says that none is unsupported, unreadable or has binding conditions.
     """
 
     node: str
@@ -40,6 +40,7 @@ class NodeLayout:
     shared_version: int
     watched: tuple[tuple[PoolRecord, int], ...]
     traits: tuple[Traits, ...]
+    records: tuple[SliceRecord, ...]
     is_ordinary: bool
 
     def first_unusable(self) -> PoolOnNode | None:
@@ -58,7 +59,9 @@ class NodeLayout:
         """Return the layout with the devices in another order: `order` has the positions of this one."""
         index = np.array(order, np.intp)
         traits = tuple(self.traits[position] for position in order)
-        return replace(self, rows=self.rows[index], pool_numbers=self.pool_numbers[index], traits=traits)
+        records = tuple(self.records[position] for position in order)
+        numbers = self.pool_numbers[index]
+        return replace(self, rows=self.rows[index], pool_numbers=numbers, traits=traits, records=records)
 
 
 class Ranks:
@@ -95,11 +98,13 @@ class Ranks:
         pools.sort(key=lambda pool: (pool.has_binding_conditions, pool.record.id))
         parts: list[IntArray] = []
         numbers: list[int] = []
+        owners: list[SliceRecord] = []
         for number, pool in enumerate(pools):
             if pool.state is PoolState.COMPLETE:
                 for record in pool.device_slices:
                     parts.append(self._rows_on_node(record, node_id))
                     numbers.extend([number] * len(parts[-1]))
+                    owners.extend([record] * len(parts[-1]))
         rows = np.concatenate(parts) if parts else _NO_ROWS
         traits = tuple(table.rows.traits[traits_id] for traits_id in table.rows.traits_ids[rows].tolist())
         return NodeLayout(
@@ -112,6 +117,7 @@ class Ranks:
             shared_version=table.shared_version,
             watched=tuple((pool, pool.version) for pool in watched),
             traits=traits,
+            records=tuple(owners),
             is_ordinary=not any(one.unsupported or one.unreadable or one.binding_conditions for one in traits),
         )
 

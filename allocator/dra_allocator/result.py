@@ -114,7 +114,7 @@ def _node_selector(problem: NodeProblem, positions: Sequence[int]) -> NodeSelect
 
 
 def _scope(problem: NodeProblem, position: int) -> NodeScope | None:
-    record = problem.view.table.rows.record(problem.row(position))
+    record = problem.layout.records[position]
     return problem.traits[position].scope if record.per_device else record.scope
 
 

@@ -143,6 +143,16 @@ def test_a_search_that_meets_a_changed_table_starts_its_node_again() -> None:
     assert picked(finish(attempt, 1)) == [["f"]]
 
 
+def test_a_slice_that_goes_during_a_search_does_not_disturb_it() -> None:
+    tainted = [device(f"d{n:03}", taints=(DeviceTaint("t"),)) for n in range(100)]
+    cluster = Cluster(resource_slice("s", [*tainted, device("e")], node="n1"))
+    attempt = cluster.allocator.allocate(cluster.view, [claim(request(count=2))], ["n1"])
+    assert attempt.step(Calls(1)) is None
+    cluster.table.remove_slice("s")
+    outcome = finish(attempt, 1)
+    assert isinstance(outcome, Rejection)
+
+
 def test_a_table_that_never_rests_is_an_error_of_the_node_in_the_end() -> None:
     tainted = [device(f"d{n:03}", model="a", taints=(DeviceTaint("t"),)) for n in range(100)]
     cluster = Cluster(resource_slice("s", [*tainted, device("e")], node="n1"))
