@@ -100,14 +100,14 @@ def allocate(data: JSON) -> tuple[Outcome, list[str]]:
         table.apply_class(decode.device_class(obj))
     for published in _uniquely_named([decode.resource_slice(obj) for obj in data.get("slices") or []]):
         table.apply_slice(published)
-    for number, result in enumerate(_allocated(data)):
+    for number, result in enumerate(held_results(data)):
         ledger.observe(f"allocated-{number}", result)
     claims = [
         replace(decode.resource_claim(obj), uid=f"claim-{number}")
         for number, obj in enumerate(data.get("claimsToAllocate") or [])
     ]
     allocator = Allocator(share_ids=lambda: SHARE_ID)
-    attempt = allocator.allocate(View(table, ledger, _features(data)), claims, [node.name])
+    attempt = allocator.allocate(View(table, ledger, read_features(data)), claims, [node.name])
     outcome = attempt.step(_Unbounded())
     while outcome is None:
         outcome = attempt.step(_Unbounded())
@@ -123,7 +123,8 @@ def _uniquely_named(slices: list[ResourceSlice]) -> list[ResourceSlice]:
     ]
 
 
-def _features(data: JSON) -> Features:
+def read_features(data: JSON) -> Features:
+    """The features that are on for a case."""
     fields = {gate.removeprefix("DRA"): field for gate, field in GATES.items()} | _FEATURES
     given: JSON = data.get("features") or {}
     values = {field: bool(given.get(name, False)) for name, field in fields.items() if name in given or given}
@@ -132,7 +133,7 @@ def _features(data: JSON) -> Features:
     return Features(**values)
 
 
-def _allocated(data: JSON) -> list[AllocationResult]:
+def held_results(data: JSON) -> list[AllocationResult]:
     """The allocated state as results of claims that are not named: whole devices, shares, and what shares consume."""
     consumed: dict[tuple[str, str, str], JSON] = {}
     for entry in data.get("aggregatedCapacity") or []:

@@ -1,0 +1,1 @@
+"""Whatever text or object comes from outside: only our own errors come out, in bounded time, and answers agree."""
