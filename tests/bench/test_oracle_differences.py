@@ -54,6 +54,8 @@ def test_an_exception_of_our_allocator_is_the_outcome_crash() -> None:
         (Evaluation("TF", 5, (1, 2)), Evaluation("TF", 5, (1, 3), "TF"), ["cost"]),
         (Evaluation("TF", 5, (1, 2)), Evaluation("TF", 6, (1, 2), "TE"), ["columns", "estimate"]),
         (Evaluation("PP"), Evaluation("CC"), ["panic"]),
+        (Evaluation("PT"), Evaluation("FT"), ["panic"]),
+        (Evaluation("PT"), Evaluation("TF"), ["letters"]),
         (Evaluation("CC"), Evaluation("CC"), []),
         (Evaluation("EE", 5, (None, None)), Evaluation("XX", 5, (None, None), "EE"), ["letters", "columns"]),
     ],
@@ -62,6 +64,11 @@ def test_letters_columns_costs_and_estimates_are_told_apart(
     theirs: Evaluation, mine: Evaluation, found: list[str]
 ) -> None:
     assert differences(theirs, mine) == found
+
+
+def test_a_panic_that_kubernetes_recovers_from_is_told_from_an_error() -> None:
+    answer = Fixed(letters="EET", errors=["internal error: hash of unhashable type", "no such key: x", ""], maxCost=1)
+    assert compare_expressions.kubernetes(answer, "x", [{}, {}, {}]).letters == "PET"
 
 
 def test_our_evaluation_has_letters_alone_and_over_columns_and_costs() -> None:

@@ -16,6 +16,8 @@ from dra_cel.errors import CompileError, EvaluationError
 from dra_cel.selector import Selector, compile_selector
 
 JSON = dict[str, Any]
+_RECOVERED = "internal error:"
+"""How the text starts where evaluation panicked and was recovered: the whole expression fails, `||` or not."""
 GATES = {"EnableConsumableCapacity": True, "EnableListTypeAttributes": True}
 
 
@@ -41,7 +43,10 @@ def kubernetes(oracle: Oracle, text: str, devices: Sequence[JSON]) -> Evaluation
         answer = oracle.ask({"kind": "cel", "expression": text, "devices": devices, "gates": GATES})
     except OraclePanicError as error:
         return Evaluation("P" * len(devices), detail=str(error).splitlines()[0])
-    letters = answer["letters"]
+    letters = "".join(
+        "P" if error.startswith(_RECOVERED) else letter
+        for letter, error in zip(answer["letters"], answer.get("errors") or [""] * len(devices), strict=True)
+    )
     costs = tuple(
         cost if letter in "TF" else None for cost, letter in zip(answer.get("actualCosts", ()), letters, strict=False)
     )
@@ -95,8 +100,11 @@ def _over_columns(selector: Selector, fields: Sequence[DeviceFields]) -> str:
 def differences(theirs: Evaluation, mine: Evaluation) -> list[str]:
     """Say what differs: `letters`, `columns` (ours disagrees with itself), `cost`, `estimate`."""
     found = []
-    if theirs.letters != mine.letters:
-        found.append("panic" if "P" in theirs.letters else "letters")
+    if "P" in theirs.letters:
+        same = all(one in ("P", other) for one, other in zip(theirs.letters, mine.letters, strict=True))
+        found.append("panic" if same else "letters")
+    elif theirs.letters != mine.letters:
+        found.append("letters")
     elif theirs.costs != mine.costs and "C" not in mine.letters:
         found.append("cost")
     if mine.columns and mine.columns != mine.letters:
