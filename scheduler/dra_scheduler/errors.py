@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dra_api.errors import ApiError
+
 
 class SchedulerError(Exception):
     """Base of all errors that the scheduler raises."""
@@ -15,7 +17,7 @@ class TaskDiedError(SchedulerError):
     """
 
 
-class UnreadableObjectError(SchedulerError):
+class UnreadableObjectError(SchedulerError, ApiError):
     """An object of the cluster does not have the form that its kind promises.
 
     Whoever wrote the object caused it. The message names the object, the field and what is wrong; the object is left

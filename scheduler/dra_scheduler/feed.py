@@ -52,6 +52,14 @@ def reflectors(transport: Transport, served: Served, cluster: Cluster, clock: Cl
         feeds.append((DEVICE_TAINT_RULE, cluster.apply_taint_rule, served.taint_rule_version))
     trouble = TroubleLog(clock)
     return [
-        Reflector(transport, resource, _Handler(apply), clock, random, version=served_version, trouble=trouble)
+        Reflector(
+            transport, resource, _Handler(apply), clock, random, version=served_version, trouble=trouble, keep=_identity
+        )
         for resource, apply, served_version in feeds
     ]
+
+
+def _identity(obj: dict[str, Any]) -> dict[str, Any]:
+    """Return what a reflector has to remember of an object; the cluster keeps what it needs itself."""
+    meta = obj["metadata"]
+    return {"metadata": {key: meta[key] for key in ("namespace", "name", "uid", "resourceVersion") if key in meta}}

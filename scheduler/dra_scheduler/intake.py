@@ -80,8 +80,7 @@ class Intake:
             return False
         if not pod.node_name:
             return True
-        started = (pod.raw.get("status") or {}).get("phase") not in {None, "", "Pending"}
-        if started or not pod.claims:
+        if pod.started or not pod.claims:
             return False
         claims = resolve(pod, self._cluster.claims)
         return isinstance(claims, str) or bool(claims.unallocated)

@@ -17,13 +17,11 @@ from dra_allocator.outcome import AllocationResult
 from dra_allocator.table import Table
 from dra_allocator.view import View
 from dra_api import decode
-from dra_api.errors import DecodeError
 from dra_scheduler.cache.claim_store import ClaimChange, ClaimStore
 from dra_scheduler.cache.node_info import node_info
 from dra_scheduler.cache.node_table import NodeTable
 from dra_scheduler.cache.pod_info import PodInfo, pod_info
 from dra_scheduler.cache.pod_store import PodStore
-from dra_scheduler.errors import UnreadableObjectError
 from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft, PodPlaced
 
 Raw = Mapping[str, Any]
@@ -58,9 +56,10 @@ class _Entry:
 
 
 class Cluster:
-    """All that is known, and the handlers that keep it so (`apply_*` take what a reflector hands over).
+    """All that is known, and the handlers that keep it so.
 
-    An object that cannot be read is logged with its name and left out until it changes.
+    `apply_*` take what a reflector hands over (of `old` only the metadata counts). They raise an ApiError if the object
+    cannot be read, before they change anything; the reflector then reports it, and takes away what was known of it.
     """
 
     def __init__(self, features: Features) -> None:
@@ -96,8 +95,8 @@ class Cluster:
             return
         if self.pods.is_stale(new):
             return
-        pod = _read(lambda: pod_info(new))
-        if pod is None or pod.terminal:
+        pod = pod_info(new)
+        if pod.terminal:
             self._pod_gone(uid)
             return
         replaced = self.pods.uid_of(*pod.key)
@@ -117,17 +116,12 @@ class Cluster:
                 self.devices.remove_node(name)
                 self.nodes.remove_node(name)
             return
-        info, node = _read(lambda: node_info(new)), _read(lambda: decode.node(dict(new)))
-        name = new["metadata"]["name"]
-        before = self.nodes.info(name)
-        if info is None or node is None:
-            self.devices.remove_node(name)
-            self.nodes.remove_node(name)
-            return
+        info, node = node_info(new), decode.node(dict(new))
+        before = self.nodes.info(info.name)
         if before == info:
             return
         self.devices.apply_node(node)
-        number = self.devices.node_id(name)
+        number = self.devices.node_id(info.name)
         self.nodes.set_node(info, -1 if number is None else number)
         self._tell(NodeChanged(before, info))
 
@@ -217,22 +211,11 @@ class Cluster:
             self._tell(ClaimChanged(change))
 
     def _apply(self, old: Raw | None, new: Raw | None, entry: _Entry) -> None:
-        decoded = None if new is None else _read(lambda: entry.read(dict(new)))
-        raw = new if new is not None else old
-        if decoded is not None:
-            entry.put(decoded)
-        elif raw is not None:
-            entry.remove(raw["metadata"]["name"])
+        if new is not None:
+            entry.put(entry.read(dict(new)))
+        elif old is not None:
+            entry.remove(old["metadata"]["name"])
 
     def _tell(self, event: ClusterEvent) -> None:
         if self.listener is not None:
             self.listener.happened(event)
-
-
-def _read(read: Callable[[], Any]) -> Any:
-    """Return what `read` returns, or None if the object cannot be read: reported with its name, left out."""
-    try:
-        return read()
-    except (DecodeError, UnreadableObjectError) as error:
-        _log.warning("object cannot be read, so it is left out: %s", error)
-        return None

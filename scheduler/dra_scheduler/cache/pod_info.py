@@ -52,7 +52,11 @@ class Unsupported:
 
 @dataclass(frozen=True, slots=True)
 class PodInfo:
-    """One version of a pod. `raw` is the object as observed and is never changed."""
+    """One version of a pod.
+
+    `raw` is the object as observed and is never changed; of a pod that runs on a node only its identity is kept.
+    `started`: it is past Pending.
+    """
 
     uid: str
     namespace: str
@@ -62,6 +66,7 @@ class PodInfo:
     node_name: str
     priority: int
     created: str
+    started: bool
     terminal: bool
     deleting: bool
     gates: tuple[str, ...]
@@ -97,6 +102,7 @@ def _pod_info(
     raw: Mapping[str, Any], meta: Mapping[str, Any], spec: Mapping[str, Any], status: Mapping[str, Any]
 ) -> PodInfo:
     cpu, memory = scored_requests(spec)
+    phase = status.get("phase") or "Pending"
     return PodInfo(
         uid=meta["uid"],
         namespace=meta["namespace"],
@@ -106,7 +112,8 @@ def _pod_info(
         node_name=spec.get("nodeName") or "",
         priority=spec.get("priority") or 0,
         created=meta.get("creationTimestamp") or "",
-        terminal=status.get("phase") in {"Succeeded", "Failed"},
+        started=phase != "Pending",
+        terminal=phase in {"Succeeded", "Failed"},
         deleting=meta.get("deletionTimestamp") is not None,
         gates=tuple(gate["name"] for gate in spec.get("schedulingGates") or ()),
         labels=meta.get("labels") or {},
@@ -119,8 +126,12 @@ def _pod_info(
         claims=_claims(meta, spec, status),
         unsupported=_unsupported(spec),
         never_preempts=spec.get("preemptionPolicy") == "Never",
-        raw=raw,
+        raw=raw if phase == "Pending" or not spec.get("nodeName") else {"metadata": _identity(meta)},
     )
+
+
+def _identity(meta: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: meta[key] for key in ("namespace", "name", "uid", "resourceVersion") if key in meta}
 
 
 def _host_ports(spec: Mapping[str, Any]) -> tuple[HostPort, ...]:

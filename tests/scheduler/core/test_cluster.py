@@ -1,9 +1,8 @@
 """Observations on their way into the tables."""
 
-import logging
-
 import pytest
 
+from dra_api.errors import ApiError
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft, PodPlaced
 from support.known import known_cluster, some_nodes
@@ -71,18 +70,31 @@ def test_slices_classes_and_claims_are_told_on() -> None:
     assert not cluster.ledger.devices_of("uid-c")
 
 
-def test_an_object_that_cannot_be_read_is_named_and_what_was_known_of_it_goes(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    cluster = known_cluster(some_nodes(1))
-    with caplog.at_level(logging.WARNING):
-        broken = make_node("n0", cpu="many")
-        cluster.apply_node(make_node("n0"), broken)
-        cluster.apply_pod(None, make_pod("p", requests={"cpu": "many"}))
-        bad_slice = make_slice("n0", 1)
-        bad_slice["spec"]["devices"] = "all"
-        cluster.apply_slice(None, bad_slice)
-    assert cluster.nodes.row("n0") is None
+def test_an_object_that_cannot_be_read_is_an_error_that_names_it_before_anything_changes() -> None:
+    cluster = known_cluster(some_nodes(1), devices=1)
+    bad_slice = make_slice("n0", 1)
+    bad_slice["spec"]["devices"] = "all"
+    bad_class = make_class()
+    bad_class["spec"]["selectors"] = "all"
+    for apply, old, new, name in (
+        (cluster.apply_node, make_node("n0"), make_node("n0", cpu="many"), "Node n0"),
+        (cluster.apply_pod, None, make_pod("p", requests={"cpu": "many"}), "Pod default/p"),
+        (cluster.apply_slice, make_slice("n0", 1), bad_slice, "slice-n0"),
+        (cluster.apply_class, make_class(), bad_class, "gpu"),
+    ):
+        with pytest.raises(ApiError, match=name):
+            apply(old, new)
+    assert cluster.nodes.row("n0") is not None
+    assert cluster.classes == {"gpu": ""}
     assert len(cluster.pods) == 0
-    for name in ("Node n0", "Pod default/p", "slice-n0"):
-        assert name in caplog.text
+
+
+def test_of_a_running_pod_only_its_identity_is_kept() -> None:
+    cluster = known_cluster(some_nodes(1))
+    cluster.apply_pod(None, make_pod("p", node="n0", phase="Running"))
+    cluster.apply_pod(None, make_pod("q"))
+    running, pending = cluster.pods.get("uid-p"), cluster.pods.get("uid-q")
+    assert running is not None
+    assert pending is not None
+    assert set(running.raw) == {"metadata"}
+    assert set(pending.raw) == {"metadata", "spec", "status"}

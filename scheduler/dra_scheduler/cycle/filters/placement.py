@@ -19,7 +19,7 @@ NO_MATCH = "node(s) didn't match Pod's node affinity/selector"
 NOT_NAMED = "node(s) didn't satisfy plugin(s) [NodeAffinity]"
 
 
-_REMEMBERED = 256
+_REMEMBERED_BYTES = 32 * 1024 * 1024
 _CORDONED = Taint(UNSCHEDULABLE_TAINT, "", "NoSchedule")
 
 Step = tuple[Plugin, BoolArray, str]
@@ -40,7 +40,7 @@ class PlacementFilter:
         steps = self._steps.get(selection)
         if steps is None:
             steps = self._steps[selection] = _steps(selection, table)
-            if len(self._steps) > _REMEMBERED:
+            if len(self._steps) > max(1, _REMEMBERED_BYTES // (4 * table.rows)):
                 self._steps.popitem(last=False)
         for plugin, failed, reason in steps:
             diagnosis.drop(plugin, failed, reason)
