@@ -54,18 +54,19 @@ def paths(value: Any, prefix: Path = ()) -> Iterator[Path]:
 def _damage(draw: Draw, root: Any, path: Path) -> None:
     holder = _at(root, path[:-1])
     key = path[-1]
+    value = holder[key]
     way = draw.weighted({"odd": 6, "gone": 2, "text": 4, "again": 2, "moved": 1, "wrapped": 1, "renamed": 1})
     if way == "gone":
         del holder[key]
-    elif way == "text" and isinstance(holder[key], str):
-        holder[key] = damaged_text(draw, holder[key], most=2)
+    elif way == "text" and isinstance(value, str):
+        holder[key] = damaged_text(draw, value, most=2)
     elif way == "again" and isinstance(holder, list):
-        holder.extend(copy.deepcopy(holder[key]) for _ in range(draw.one((1, 1, 2, 40))))
+        holder.extend(copy.deepcopy(value) for _ in range(draw.one((1, 1, 2, 40))))
     elif way == "moved":
         other = draw.one([one for one in paths(root) if one and one[0] not in _HEAD])
         holder[key] = copy.deepcopy(_at(root, other))
     elif way == "wrapped":
-        holder[key] = draw.one(([holder[key]], {"a": holder[key]}))
+        holder[key] = draw.one(([value], {"a": value}))
     elif way == "renamed" and isinstance(key, str):
         holder[damaged_text(draw, key, most=1)] = holder.pop(key)
     else:
