@@ -36,11 +36,11 @@ _DECODERS: dict[str, Callable[[JSON], object]] = {
     "DeviceTaintRule": decode.taint_rule,
 }
 _PARTS = {"ResourceClaim": "claimsToAllocate", "ResourceSlice": "slices", "DeviceClass": "classes"}
-_READ = re.compile(r"spec(?!.*nodeSelector[.\[])(?!\.suitableNodes|\.partitionTypeAttribute)")
+_READ = re.compile(r"spec(?!.*nodeSelector[.\[])(?!\.suitableNodes|\.partitionTypeAttribute)(?!.*\.timeAdded)")
 """Fields that decoding refuses if their type is wrong.
 
 What is wrong within a node selector takes out its slice or device instead; `suitableNodes` is of the past, and
-`partitionTypeAttribute` tells nothing to an allocator.
+`partitionTypeAttribute` and `timeAdded` tell nothing to an allocator.
 """
 _RULES = Rules(partitionable_devices_type=True)
 _NOW = "2026-01-01T00:00:00Z"
