@@ -12,10 +12,11 @@ from typing import Any
 import orjson
 
 from dra_api.errors import ApiError, DecodeError
-from dra_api.schemas import SCHEMAS
+from dra_api.schema import Fields
 from dra_api.transport import JSON, Request, Response
+from dra_embedded.kinds.shapes import shape_of
 from dra_embedded.paths import Target
-from dra_embedded.shaping import shape_changed
+from dra_embedded.shaping import shape, shape_changed
 from dra_embedded.status import StatusError, bad_request, internal, too_large, unsupported_media_type
 from dra_embedded.store.history import Stored
 
@@ -66,6 +67,18 @@ def parse_object(body: bytes) -> dict[str, Any]:
     return obj
 
 
+def parse_shaped(body: bytes, what: str, schema: Fields) -> dict[str, Any]:
+    """The body as an object that is no resource, such as DeleteOptions. Raises StatusError (400)."""
+    obj = parse_object(body)
+    try:
+        shaped: dict[str, Any] = shape(obj, schema, [])
+    except DecodeError as error:
+        raise bad_request(f"{what}: {error}") from error
+    if obj.get("kind", what) != what:
+        raise bad_request(f"the body must be {what}, not {obj['kind']}")
+    return shaped
+
+
 def to_storage(
     obj: dict[str, Any], target: Target, *, strict: bool = False, known: dict[str, Any] | None = None
 ) -> dict[str, Any]:
@@ -88,7 +101,7 @@ def to_storage(
         raise bad_request(f"{kind}: metadata must be an object, not {_json_type(metadata)}")
     if served.to_storage is not None and not served.is_stored_as(target.version):
         obj = _convert_in({**obj, "kind": kind, "apiVersion": expected}, target)
-        metadata = obj["metadata"] or {}
+        metadata = obj.get("metadata") or {}
     stored = {key: value for key, value in obj.items() if key not in ("kind", "apiVersion")}
     stored["metadata"] = {key: value for key, value in metadata.items() if value is not None}
     stored["metadata"].pop("managedFields", None)
@@ -157,12 +170,9 @@ def status_response(error: StatusError) -> Response:
 
 
 def _shaped(obj: dict[str, Any], kind: str, version: str, *, strict: bool, known: dict[str, Any]) -> dict[str, Any]:
-    schema = SCHEMAS.get(kind)
-    if schema is None:
-        return obj
     what, unknown = f'{kind} in version "{version}" cannot be handled as a {kind}', list[str]()
     try:
-        shaped = shape_changed(obj, schema, unknown, known)
+        shaped = shape_changed(obj, shape_of(kind), unknown, known)
     except DecodeError as error:
         raise bad_request(f"{what}: {error}") from error
     if unknown and strict:

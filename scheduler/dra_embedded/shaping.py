@@ -34,11 +34,11 @@ def shape(value: Any, schema: Schema, unknown: list[str], path: str = "") -> Any
     if isinstance(schema, list):
         if not isinstance(value, list):
             raise wrong_type(path, "a list", value)
-        return [shape(each, schema[0], unknown, f"{path}[{index}]") for index, each in enumerate(value)]
+        return [_item(each, schema[0], unknown, f"{path}[{index}]") for index, each in enumerate(value)]
     if not isinstance(value, dict):
         raise wrong_type(path, "an object", value)
     if isinstance(schema, Map):
-        return {key: shape(each, schema.values, unknown, f"{path}.{key}") for key, each in value.items()}
+        return {key: _item(each, schema.values, unknown, f"{path}.{key}") for key, each in value.items()}
     return _object(value, schema, unknown, path)
 
 
@@ -63,6 +63,19 @@ def _object(value: dict[str, Any], schema: Fields, unknown: list[str], path: str
         else:
             unknown.append(f"{path}.{key}" if path else key)
     return shaped
+
+
+def _item(value: Any, schema: Schema, unknown: list[str], path: str) -> Any:
+    """An item of a list or a value of a map: null stands for the empty value of its type."""
+    if value is None and schema != "any":
+        return _empty(schema)
+    return shape(value, schema, unknown, path)
+
+
+def _empty(schema: Schema) -> Any:
+    if isinstance(schema, str):
+        return {"string": "", "integer": 0, "boolean": False, "quantity": "0"}.get(schema)
+    return [] if isinstance(schema, list) else {}
 
 
 def _quantity(value: Any, path: str) -> str:

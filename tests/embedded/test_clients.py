@@ -20,7 +20,7 @@ from dra_embedded.virtual_time import VirtualClock, run_virtual
 from support.cutting import CHOICES, Cutting
 
 PATH = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
-FAULTS = tuple(choice for choice in CHOICES if choice != "no json")
+FAULTS = CHOICES
 
 
 @given(

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from dra_api.transport import JSON, Request, Transport
+from dra_api.transport import JSON, Request, Transport, TransportError
 from dra_embedded.errors import EmbeddedError
 
 Object = dict[str, Any]
@@ -37,10 +37,16 @@ class Api:
         query: Mapping[str, str] | None = None,
         content_type: str = JSON,
     ) -> Object:
-        """The object answered. Raises RefusedError for another status than 2xx, TransportError for no answer."""
+        """The object answered.
+
+        Raises RefusedError for another status than 2xx, TransportError for no answer or one that makes no sense.
+        """
         encoded = None if body is None else orjson.dumps(body)
         response = await self.transport.send(Request(method, path, query or {}, encoded, content_type))
-        answer: Object = orjson.loads(response.body)
+        try:
+            answer: Object = orjson.loads(response.body)
+        except orjson.JSONDecodeError as error:
+            raise TransportError(f"{method} {path}: status {response.status}, but the answer is no JSON") from error
         if response.status >= 300:
             raise RefusedError(response.status, str(answer.get("reason", "")), str(answer.get("message", "")))
         return answer

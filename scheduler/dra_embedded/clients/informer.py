@@ -75,7 +75,7 @@ class Informer:
         query = {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": str(self._version)}
         async with self._api.transport.watch(Request("GET", self._path, query)) as lines:
             async for line in lines:
-                event = orjson.loads(line)
+                event = _event(line)
                 obj: Object = event["object"]
                 if event["type"] == "ERROR":
                     raise ExpiredError(str(obj.get("message", "")))
@@ -91,6 +91,14 @@ class Informer:
             self.objects[key] = obj
         if old is not None or obj is not None:
             self._handler(old, obj)
+
+
+def _event(line: bytes) -> Object:
+    try:
+        event: Object = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise TransportError(f"a watch event is no JSON: {line[:80]!r}") from error
+    return event
 
 
 def key_of(obj: Object) -> str:

@@ -9,6 +9,7 @@ from dra_allocator.node_selector import matches
 from dra_api.decode import node as decode_node
 from dra_api.decode import node_selector
 from dra_api.errors import ApiError
+from dra_embedded.claims.names import claim_name, is_reserved_for
 
 Object = dict[str, Any]
 
@@ -20,7 +21,7 @@ def obstacle(pod: Object, claims: Mapping[str, Object], nodes: Mapping[str, Obje
     if node is None:
         return f"node {node_name} does not exist"
     for entry in pod["spec"].get("resourceClaims") or ():
-        name = _name_of(pod, entry)
+        name = claim_name(pod, entry)
         if name is None:
             return f"the ResourceClaim of {entry['name']} has not been made"
         if name:
@@ -31,17 +32,6 @@ def obstacle(pod: Object, claims: Mapping[str, Object], nodes: Mapping[str, Obje
     return _claim_obstacle(pod, extended, claims, node) if extended else None
 
 
-def _name_of(pod: Object, entry: Object) -> str | None:
-    """The claim's name; "": the pod's status says that this entry needs none."""
-    given = entry.get("resourceClaimName")
-    if given is not None:
-        return str(given)
-    for status in (pod.get("status") or {}).get("resourceClaimStatuses") or ():
-        if status.get("name") == entry["name"]:
-            return str(status.get("resourceClaimName") or "")
-    return None
-
-
 def _claim_obstacle(pod: Object, name: str, claims: Mapping[str, Object], node: Object) -> str | None:
     claim = claims.get(f"{pod['metadata']['namespace']}/{name}")
     if claim is None:
@@ -50,8 +40,7 @@ def _claim_obstacle(pod: Object, name: str, claims: Mapping[str, Object], node: 
     allocation = status.get("allocation")
     if not allocation:
         return f"ResourceClaim {name} is not allocated"
-    uid = pod["metadata"]["uid"]
-    if not any(each.get("uid") == uid for each in status.get("reservedFor") or ()):
+    if not is_reserved_for(claim, pod):
         return f"ResourceClaim {name} is not reserved for the pod"
     selector = allocation.get("nodeSelector")
     if selector is None:

@@ -137,7 +137,10 @@ def _arranged(field: str, values: list[Any], given: list[Any], present: list[Any
         key = _merge_key(field, given)
 
     def identity(each: Any) -> Any:
-        return each.get(key) if key is not None and isinstance(each, dict) else each
+        found = each.get(key) if key is not None and isinstance(each, dict) else each
+        if isinstance(found, (dict, list)):
+            raise StrategicPatchError(f"elements of {field} are told apart by strings or numbers, not by {found!r}")
+        return found
 
     wanted = {identity(each): place for place, each in enumerate(given)}
     before = {identity(each): place for place, each in enumerate(present)}

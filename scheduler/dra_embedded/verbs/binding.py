@@ -8,8 +8,9 @@ from dra_api.names import subdomain_problems
 from dra_api.transport import Request, Response
 from dra_api.validation import FieldError
 from dra_api.validation.errors import invalid, not_supported, required
-from dra_embedded.bodies import check_size, json_response, parse_object
+from dra_embedded.bodies import check_size, json_response, parse_shaped
 from dra_embedded.context import Context
+from dra_embedded.kinds.shapes import BINDING
 from dra_embedded.paths import Target
 from dra_embedded.status import StatusError, Subject, bad_request, conflict, not_found
 
@@ -22,7 +23,7 @@ _SUCCESS = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Suc
 
 def bind(context: Context, target: Target, request: Request) -> Response:
     """Bind a pod to a node. Raises StatusError: 409 for a pod that is bound, gated, being deleted, or another one."""
-    binding = parse_object(check_size(request))
+    binding = parse_shaped(check_size(request), "Binding", BINDING)
     metadata = binding.get("metadata") or {}
     if metadata.get("name") != target.name:
         raise bad_request("name in URL does not match name in Binding object")

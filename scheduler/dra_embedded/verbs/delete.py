@@ -12,8 +12,9 @@ from typing import Any
 
 from dra_api.transport import Request, Response
 from dra_api.validation.errors import not_supported
-from dra_embedded.bodies import check_size, json_response, list_response, object_response, parse_object
+from dra_embedded.bodies import check_size, json_response, list_response, object_response, parse_shaped
 from dra_embedded.context import Context
+from dra_embedded.kinds.shapes import DELETE_OPTIONS
 from dra_embedded.paths import Target
 from dra_embedded.status import Subject, bad_request, conflict, forbidden, invalid
 from dra_embedded.status import not_found as missing
@@ -90,9 +91,7 @@ def _options(request: Request) -> Object:
     """The DeleteOptions of the body, or else of the query. Raises StatusError."""
     body = check_size(request)
     if body:
-        options = parse_object(body)
-        if options.get("kind", "DeleteOptions") != "DeleteOptions":
-            raise bad_request(f"the body of a DELETE must be DeleteOptions, not {options['kind']}")
+        options = parse_shaped(body, "DeleteOptions", DELETE_OPTIONS)
     else:
         options = {key: request.query[key] for key in ("propagationPolicy",) if key in request.query}
         if "gracePeriodSeconds" in request.query:
