@@ -216,8 +216,8 @@ class Search:
     def _is_free(self, candidates: Candidates, position: int) -> bool:
         """Return whether the device is not in use, by others or by this choice.
 
-        Admin access uses nobody's device up, but a claim gets a device once at most, shares aside: these are for the
-        rules.
+        Admin access uses nobody's device up, but a claim gets a device once at most. Devices that can be shared are
+        for the rules.
         """
         if candidates.is_all and not candidates.admin and self._problem.is_blocked(position):
             return False
@@ -225,9 +225,7 @@ class Search:
         if not holders:
             return True
         if self._problem.is_shareable(position):
-            return not candidates.admin or not any(
-                holder.admin and holder.claim == candidates.claim for holder in holders
-            )
+            return True
         return not any(holder.claim == candidates.claim or not (holder.admin or candidates.admin) for holder in holders)
 
     # Pruning.

@@ -13,6 +13,7 @@ from dra_allocator.claim import DeviceClass
 from dra_allocator.device import DeviceID, DeviceTaint, DeviceTaintRule, NodeScope, ResourceSlice
 from dra_allocator.features import Features
 from dra_allocator.node import Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
+from dra_allocator.outcome import Allocation
 from dra_allocator.table import Table
 from dra_allocator.view import View
 from dra_cel.semver import Semver
@@ -254,3 +255,23 @@ def test_views_of_different_features_do_not_disturb_each_other() -> None:
     assert answer.fits.tolist() == [False]  # type: ignore[union-attr]
     assert fits(cluster, claim()) == [True]
     assert CLASS in cluster.table.classes
+
+
+@settings(max_examples=60, deadline=None)
+@given(changes(), changes(), st.integers(0, 12))
+def test_changes_between_steps_never_break_an_attempt(
+    before: list[list[Change]], during: list[list[Change]], extra_nodes: int
+) -> None:
+    cluster = Cluster(nodes=(*NODES, *(f"x{number}" for number in range(extra_nodes))))
+    for change in (one for batch in before for one in batch):
+        change(cluster)
+    asked = [claim(request(selectors=(MODEL,)), request("two", 2), name="one"), claim(name="more")]
+    attempt = cluster.allocator.allocate(cluster.view, asked, cluster.nodes)
+    later = [one for batch in during for one in batch]
+    while (outcome := attempt.step(Calls(0))) is None:
+        if later:
+            later.pop()(cluster)
+    if isinstance(outcome, Allocation) and cluster.view.unchanged(outcome.stamp):
+        again = cluster.allocator.allocate(cluster.view, asked, [outcome.node]).step(Calls())
+        assert isinstance(again, Allocation)
+        assert again.claims == outcome.claims

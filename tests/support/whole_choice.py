@@ -61,7 +61,7 @@ def _uses_are_fine(picks: Sequence[Pick], held: Held) -> bool:
             return False
         users = [pick for pick in mine if not pick[2].admin_access]
         shared = device.allow_multiple_allocations
-        whole_claims = Counter(pick[0] for pick in mine if pick[2].admin_access or not shared)
+        whole_claims = Counter(pick[0] for pick in mine if not shared)
         if any(count > 1 for count in whole_claims.values()) or (not shared and len(users) > 1):
             return False
         holders = held.get(device_id, ())
