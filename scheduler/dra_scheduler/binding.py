@@ -38,6 +38,7 @@ from dra_scheduler.settings import Settings
 from dra_scheduler.signals import Signals
 from dra_scheduler.writes.binding_writer import BindingWriter
 from dra_scheduler.writes.claim_writer import ClaimWriter
+from dra_scheduler.writes.condition_writer import ConditionWriter
 from dra_scheduler.writes.errors import BindLostError, ClaimLostError, UnknownOutcomeError, WriteError
 from dra_scheduler.writes.refs import ClaimRef, PodRef
 
@@ -72,6 +73,7 @@ class _Task:
     bind: Bind
     reserved: list[Claim] = field(default_factory=list)
     contested: int = 0
+    nominated: bool = False
 
 
 class Binder:
@@ -82,14 +84,16 @@ class Binder:
         cluster: Cluster,
         claims: ClaimWriter,
         bindings: BindingWriter,
-        signals: Signals,
+        conditions: ConditionWriter,
         *,
+        signals: Signals,
         clock: Clock,
         settings: Settings,
     ) -> None:
         self._cluster = cluster
         self._claims = claims
         self._bindings = bindings
+        self._conditions = conditions
         self._signals = signals
         self._clock = clock
         self._settings = settings
@@ -150,15 +154,30 @@ class Binder:
         until = (uid, *(claim.uid for claim in task.reserved))
         with self._signals.listen(until) as changed:
             try:
-                while not self._ready(task):
+                while True:
+                    # Before looking, so that nothing that happens after the look is missed.
+                    changed.clear()
+                    if self._ready(task):
+                        return
+                    await self._nominate(task, task.bind.node)
                     seconds = self._seconds_left(task)
                     self.waiting[uid] = Wait("waiting for the binding conditions of its devices", until, seconds)
-                    changed.clear()
                     with contextlib.suppress(TimeoutError):
                         async with asyncio.timeout(seconds):
                             await changed.wait()
             finally:
                 self.waiting.pop(uid, None)
+
+    async def _nominate(self, task: _Task, node: str) -> None:
+        """Say where the pod will go before it waits, and take it back ("") if it does not: autoscalers read it."""
+        if task.bind.placed or task.nominated == bool(node):
+            return
+        task.nominated = bool(node)
+        try:
+            await self._conditions.nominate(task.ref, node)
+        except (WriteError, ApiStatusError, TransportError) as error:
+            # Only advice for others, so the pod goes on without it.
+            _log.warning("nominatedNodeName not written pod=%s error=%s", task.ref, error)
 
     def _ready(self, task: _Task) -> bool:
         if self._cluster.pods.get(task.pod.uid) is None:
@@ -186,6 +205,7 @@ class Binder:
 
     async def _undo(self, task: _Task, *, deallocate: bool = False) -> None:
         """Take back the reservations, then forget. What cannot be taken back is left to the next attempt."""
+        await self._nominate(task, "")
         for claim in task.reserved:
             await self.release(claim, task.ref, deallocate=deallocate)
         self._cluster.forget(task.pod, [plan.uid for plan in task.bind.claims])

@@ -158,7 +158,8 @@ class Scheduler:
             self.cluster,
             ClaimWriter(api, served, clock, random, may_write),
             BindingWriter(api, random, may_write),
-            self._signals,
+            conditions,
+            signals=self._signals,
             clock=clock,
             settings=settings,
         )

@@ -188,11 +188,27 @@ def test_a_pod_is_bound_only_when_its_devices_binding_conditions_are_true() -> N
         assert status_["allocation"]["devices"]["results"][0]["bindingConditions"] == ["Attached"]
         (shown,) = stage.scheduler.pending() if stage.scheduler else []
         assert shown.reason == "waiting for the binding conditions of its devices"
-        assert (await stage.pod("p"))["spec"].get("nodeName") is None
+        waiting = await stage.pod("p")
+        assert waiting["spec"].get("nodeName") is None
+        assert waiting["status"]["nominatedNodeName"] == "n2"
         await stage.patch(claim("c"), attached("n2", Attached="True"), "status")
         await runs(stage)
 
     on_fabric(play)
+
+
+def test_conditions_that_come_true_while_the_nomination_is_written_are_not_missed() -> None:
+    async def begin(stage: Stage, transport: Faulty) -> None:
+        await stage.create(node("n2"), fabric())
+        change = attached("n2", Attached="True")
+        transport.meanwhile(
+            "PATCH /api/v1/namespaces/default/pods/p/status", lambda: stage.patch(claim("c"), change, "status")
+        )
+        await stage.create(pod("p", claim="c", nodeSelector={"kubernetes.io/hostname": "n2"}))
+        await asyncio.sleep(5)
+        assert (await stage.pod("p"))["spec"].get("nodeName") == "n2"
+
+    on_faulty_stage(begin)
 
 
 def test_a_true_failure_condition_voids_the_allocation() -> None:
