@@ -259,19 +259,24 @@ class Search:
         return kept if len(kept) >= wanted else ()
 
     def _later_requests_can_do(self, frame: _Pick) -> bool:
-        """Return whether this request and the later plain ones still find enough, each and all together."""
+        """Return whether this request and the later plain ones still find enough, each and all together.
+
+        While a later request has devices that are not evaluated yet, nothing is ruled out: one may be an error, and
+        that is to be told.
+        """
+        later = self._requests[frame.request + 1 :]
+        if any(OPEN in candidates.status for alternatives in later for candidates in alternatives):
+            return True
         needs = []
         if not frame.candidates.admin:
             here = frame.candidates.positions[bisect_left(frame.candidates.positions, frame.first) :]
             free = [position for position in here if self._is_free(frame.candidates, position)]
             needs.append(Need(frame.candidates, free, frame.candidates.wanted - frame.number))
-        for alternatives in self._requests[frame.request + 1 :]:
+        for alternatives in later:
             candidates = alternatives[0]
             if len(alternatives) > 1 or candidates.is_all or candidates.admin:
                 continue
             free = [one for one in candidates.positions if candidates.status[one] and self._is_free(candidates, one)]
-            if any(candidates.status[one] == OPEN for one in free):
-                continue
             if len(free) < candidates.wanted:
                 return False
             needs.append(Need(candidates, free, candidates.wanted))

@@ -175,6 +175,28 @@ def test_errors_are_those_of_visited_devices_only() -> None:
     assert isinstance(cluster.allocate(asked), Rejection)
 
 
+def test_too_few_devices_for_all_requests_do_not_hide_an_error_of_a_later_one() -> None:
+    devices = [device("d0"), *(device(f"d{n}", model="a") for n in range(1, 4))]
+    cluster = Cluster(resource_slice("s", devices, node="n1"))
+    failing = claim(request(selectors=(MODEL,)), name="failing")
+    outcome = cluster.allocate(claim(request("a"), request("b", 2)), failing, claim(name="last"))
+    assert isinstance(outcome, AllocationError)
+    assert outcome.claim == "default/failing"
+
+
+def test_admin_access_to_a_device_that_can_be_shared_may_be_had_twice_in_a_claim() -> None:
+    shared = device("d0", allow_multiple_allocations=True)
+    cluster = Cluster(resource_slice("s", [shared, device("d1")], node="n1"))
+    twice = claim(request("a", admin_access=True), request("b", admin_access=True))
+    assert picked(cluster.allocate(twice)) == [["d0", "d0"]]
+
+
+def test_admin_access_to_any_other_device_is_had_once_in_a_claim_and_by_every_claim() -> None:
+    cluster = Cluster(resource_slice("s", [device("d0"), device("d1")], node="n1"))
+    twice = claim(request("a", admin_access=True), request("b", admin_access=True))
+    assert picked(cluster.allocate(twice, claim(name="two"))) == [["d0", "d1"], ["d0"]]
+
+
 def test_the_class_is_asked_first_and_its_false_ends_it() -> None:
     cluster = Cluster(resource_slice("s", [device("d0")], node="n1"))
     cluster.table.apply_class(DeviceClass(CLASS, ("device.driver == 'other'",)))
