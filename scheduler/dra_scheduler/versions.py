@@ -19,3 +19,8 @@ def version_of(raw: Mapping[str, Any]) -> int:
 def is_stale(candidate: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
     """Whether `candidate` is older than what is known of the same object (same uid)."""
     return version_of(candidate) < version_of(known)
+
+
+def is_news(candidate: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    """Whether `candidate` is newer than what is known of the same object (same uid), or cannot be told to be older."""
+    return not version_of(candidate) or version_of(candidate) > version_of(known)

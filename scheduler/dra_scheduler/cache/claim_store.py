@@ -26,7 +26,7 @@ from dra_allocator.claim import ResourceClaim
 from dra_allocator.outcome import AllocationResult
 from dra_api import decode
 from dra_api.errors import DecodeError
-from dra_scheduler.versions import is_stale
+from dra_scheduler.versions import is_news
 
 
 class Book(Protocol):
@@ -107,13 +107,13 @@ class ClaimStore:
         return self._by_uid.get(uid)
 
     def observe(self, raw: Mapping[str, Any]) -> ClaimChange | None:
-        """Take in a version of a claim from the API server; None if it is older than what is known."""
+        """Take in a version of a claim from the API server; None if it is no newer than what is known."""
         meta = raw["metadata"]
         claim = self._by_uid.get(meta["uid"])
         added = claim is None
         if claim is None:
             claim = self._add(raw)
-        elif is_stale(raw, claim.raw):
+        elif not is_news(raw, claim.raw):
             return None
         before = claim.allocation
         status_changed = claim.raw.get("status") != raw.get("status")

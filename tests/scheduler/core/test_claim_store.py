@@ -53,6 +53,14 @@ def test_an_event_older_than_the_answer_to_our_write_is_ignored() -> None:
     assert holders(ledger, "gpu-0") == {("uid-c", "observed")}
 
 
+def test_the_watch_event_of_our_own_write_is_no_news_after_its_answer() -> None:
+    claim = make_claim("c")
+    store, _ = store_with(claim)
+    answer = newer(claim, allocation=make_allocation("gpu-0", node="n0"))
+    assert store.observe(answer) is not None
+    assert store.observe(dict(answer)) is None
+
+
 def test_devices_stay_taken_until_the_last_of_several_pods_forgets() -> None:
     store, ledger = store_with(make_claim("c"))
     store.assume("uid-c", result("gpu-0"), "uid-p1")
