@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dra_allocator.candidates import Candidates
@@ -16,7 +16,7 @@ from dra_allocator.rules.account import Account
 from support.clusters import World, worlds
 from support.world import cluster_of
 
-few = settings(max_examples=60, deadline=None)
+few = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def problem_of(world: World) -> tuple[NodeProblem, Account, list[Candidates]]:

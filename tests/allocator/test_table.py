@@ -6,16 +6,17 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dra_allocator.claim import DeviceClass
-from dra_allocator.device import DeviceID, DeviceTaint, DeviceTaintRule, NodeScope, ResourceSlice
+from dra_allocator.device import CapacityPolicy, DeviceID, DeviceTaint, DeviceTaintRule, NodeScope, ResourceSlice
 from dra_allocator.features import Features
 from dra_allocator.node import Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_allocator.outcome import Allocation
 from dra_allocator.table import Table
 from dra_allocator.view import View
+from dra_cel.quantity import Quantity
 from dra_cel.semver import Semver
 from support.clusters import pools
 from support.devices import (
@@ -50,6 +51,14 @@ def fits(cluster: Cluster, *asked: object) -> list[bool]:
         pass
     assert not hasattr(answer, "kind"), answer
     return list(answer.fits.tolist())  # type: ignore[union-attr]
+
+
+def test_amounts_of_any_length_do_no_harm() -> None:
+    huge = Quantity.parse("9" * 10_000)
+    shared = device("a", memory="9" * 10_000, policy=CapacityPolicy(huge, (huge,)), allow_multiple_allocations=True)
+    cluster = Cluster(resource_slice("s", [shared], node="n1"))
+    assert fits(cluster, claim(request(capacity={"memory": Quantity.from_int(1)}))) == [True]
+    assert fits(cluster, claim(request(capacity={"memory": huge.add(huge)}))) == [False]
 
 
 def test_a_device_keeps_its_row_while_its_slice_has_the_name() -> None:
@@ -180,6 +189,7 @@ def test_a_rule_can_select_by_class_and_by_expression() -> None:
 
 
 Change = Callable[[Cluster], None]
+few = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -221,7 +231,7 @@ def _change(draw: st.DrawFn) -> Change:
     return apply
 
 
-@settings(max_examples=60, deadline=None)
+@few
 @given(changes())
 def test_what_is_kept_up_to_date_equals_what_is_made_afresh(batches: list[list[Change]]) -> None:
     asked = [claim(request(selectors=(MODEL,))), claim(request(count=2)), claim(request("adm", admin_access=True))]
@@ -257,7 +267,7 @@ def test_views_of_different_features_do_not_disturb_each_other() -> None:
     assert CLASS in cluster.table.classes
 
 
-@settings(max_examples=60, deadline=None)
+@few
 @given(changes(), changes(), st.integers(0, 12))
 def test_changes_between_steps_never_break_an_attempt(
     before: list[list[Change]], during: list[list[Change]], extra_nodes: int
