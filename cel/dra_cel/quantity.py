@@ -10,7 +10,7 @@ from __future__ import annotations
 import enum
 import functools
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dra_cel.errors import CelError
 
@@ -43,7 +43,7 @@ class Format(enum.Enum):
 
 
 @functools.total_ordering
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Quantity:
     """An exact amount. Equality, order and hash go by value: 80Gi = 81920Mi.
 
@@ -57,9 +57,9 @@ class Quantity:
 
     nanos: int
     format: Format = Format.DECIMAL_SI
-    scale: int = field(default=0, repr=False)
-    compact: bool = field(default=True, repr=False)
-    computed: bool = field(default=False, repr=False)
+    scale: int = 0
+    compact: bool = True
+    computed: bool = False
 
     @classmethod
     def parse(cls, text: str) -> Quantity:
@@ -145,6 +145,10 @@ class Quantity:
 
     def __hash__(self) -> int:
         return hash((Quantity, self.nanos))
+
+    def __repr__(self) -> str:
+        """Return value and format, which tell apart what prints differently."""
+        return f"Quantity(nanos={_digits(self.nanos)}, format={self.format!r})"
 
     def __str__(self) -> str:
         """Return the canonical Kubernetes form."""
