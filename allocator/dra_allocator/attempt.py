@@ -1,4 +1,4 @@
-"""The stepper: one allocation attempt over many nodes, in slices.
+"""Contract 2, stepping: one allocation attempt over many nodes, in slices that ask a budget; nothing holds the loop.
 
     resolve claims -> count over all nodes -> per node left, in order: problem -> search -> result
 

@@ -1,4 +1,4 @@
-"""Who holds which device: one ledger of what the API says (observed) and what we decided (assumed).
+"""Contract 4, the ledger: one of what the API says (observed) and of what we decided (assumed) about who holds what.
 
     state of a claim's devices      event                    next
     not held                        assume                   assumed

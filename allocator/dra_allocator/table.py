@@ -1,4 +1,4 @@
-"""The device table: what drivers publish and what nodes exist, as columns with stable row ids.
+"""Contract 3, the device table: what drivers publish and what nodes exist, as columns with stable row ids.
 
 A device has a row for as long as its slice has a device of this name. Rows of older generations stay until their
 slices go, but nobody sees them. A change in one pool touches only that pool's rows and the nodes that see it:

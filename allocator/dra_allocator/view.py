@@ -1,4 +1,4 @@
-"""A view: table and ledger as they are, seen through cheap overlays ("as if these claims held nothing").
+"""Contract 4, the view: table and ledger as they are, seen through cheap overlays ("as if these claims held nothing").
 
 Making a view is O(1), an overlay is O(devices in it). A view never writes. It shows the table and the ledger of
 the moment in which it is read; a decision notes in its stamp what it read, and `unchanged` tells whether that

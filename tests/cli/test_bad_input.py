@@ -156,7 +156,11 @@ PENDING = {
     "a claim that is missing": (pod("resourceClaimName: nope"), 'could not find ResourceClaim "default/nope"'),
     "an attribute that no device has": (
         selector('device.attributes["d.example.com"].modell == "big"'),
-        "claim default/k, request r, device d.example.com/n1/a: selector #0: CEL runtime error: no such key: modell",
+        "claim default/k: selector #0 on device d.example.com/n1/a: CEL runtime error: no such key: modell",
+    ),
+    "more devices than a node has": (
+        exactly("count: 3"),
+        "claim default/k: request r needs 3 devices on one node, n1 comes closest with 2",
     ),
     "all devices while a pool is incomplete": (
         SLICE.replace("resourceSliceCount: 1", "resourceSliceCount: 2")

@@ -1,8 +1,10 @@
 """Texts: the condition to the letter, the event's note within its limit."""
 
+from typing import get_args
+
 import pytest
 
-from dra_allocator.rejection import ClaimRejection, NearestMiss, ReasonCount, RequestRejection
+from dra_allocator.rejection import ClaimRejection, NearestMiss, Reason, ReasonCount, RequestRejection
 from dra_scheduler.cache.pod_info import pod_info
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.report.condition import condition_text
@@ -61,9 +63,18 @@ MANY = RequestRejection(
 def test_the_explanation_says_per_request_what_was_wrong_and_what_came_nearest() -> None:
     claim = ClaimRejection("uid", "default/c", (MANY,), {})
     assert explanation([claim]) == (
-        "claim default/c: request gpu wants 2 of 9 devices (6 in use, 3 selector is false [selector 0]), "
-        "nearest is node n3 with 1"
+        "claim default/c: request gpu needs 2 devices on one node, n3 comes closest with 1: "
+        "6 are in use, 3 do not match selector 0"
     )
+
+
+@pytest.mark.parametrize("reason", get_args(Reason))
+def test_every_reason_has_a_text_for_devices_or_for_nodes(reason: Reason) -> None:
+    def said(devices: int) -> str:
+        request = RequestRejection("r", 1, 0, (ReasonCount(reason, devices, 2, "x"),))
+        return explanation([ClaimRejection("u", "n/c", (request,), {})])
+
+    assert any(": " in said(devices).removeprefix("claim n/c: ") for devices in (0, 5))
 
 
 def test_claims_that_hold_the_devices_are_not_named() -> None:
@@ -102,12 +113,12 @@ def test_explanations_are_made_once_per_message_and_take_a_tenth_of_the_time_at_
         reporter.rejected(pod_info(make_pod(name)), reject(counts={"no": nodes}, explain=explain))
         return written.notes[-1]
 
-    assert "9 devices" in report("p", 1)
-    assert "9 devices" in report("p", 1)
+    assert "claim default/c" in report("p", 1)
+    assert "claim default/c" in report("p", 1)
     assert explained == 1
     assert report("q", 2) == "0/8 nodes are available: 2 no."
     clock.advance(9)
-    assert "9 devices" in report("q", 2)
+    assert "claim default/c" in report("q", 2)
     assert explained == 2
 
 
