@@ -69,7 +69,7 @@ def _claim(claim: ClaimRejection) -> str:
 
 
 def _request(request: RequestRejection) -> str:
-    """`request gpu needs 2 devices on one node, node-1 comes closest with 1: 6 are in use, 3 do not match selector 0`."""
+    """`request gpu needs 2 devices on one node, node-1 comes closest with 1: 6 are in use, 3 do not match ...`."""
     text = f"request {request.request} needs {_counted(request.wanted, 'device')}"
     if request.nearest is not None:
         text += " on one node, "
