@@ -15,10 +15,9 @@ from dra_cel.environment import DEVICE_VARIABLE
 from dra_cel.functions.charges import Estimate, Operand
 from dra_cel.functions.table import Overload
 from dra_cel.macros import ACCUMULATOR
+from dra_cel.path import NOWHERE, Path
 from dra_cel.ranges import EMPTY_UNION, NOTHING, UNIT, UNKNOWN, Range, fixed
 from dra_cel.types import Kind, Type
-
-Path = tuple[str, ...]
 
 _LIST = fixed(10)
 _MAP = fixed(30)
@@ -87,7 +86,7 @@ class _Estimator:
             variable = self._variable(node.name)
             if variable is not None:
                 return variable.path
-        return self._paths.get(node, ())
+        return self._paths.get(node, NOWHERE)
 
     def _size(self, node: Node) -> Range | None:
         """Return the size of a node's value, or None where nothing is known."""
@@ -97,7 +96,7 @@ class _Estimator:
         if size is not None:
             return size
         type_ = self._checked.types[node]
-        size = self._declared_size(self._path(node))
+        size = _declared_size(self._path(node).names())
         if size is not None:
             self._sizes[node] = size
             return size
@@ -112,13 +111,6 @@ class _Estimator:
     def _known_size(self, node: Node) -> Range:
         size = self._size(node)
         return UNKNOWN if size is None else size
-
-    def _declared_size(self, path: Path) -> Range | None:
-        """Return the limit of what a path leads to."""
-        if not path or path[0] != DEVICE_VARIABLE:
-            return None
-        most = _limit(path[1:])
-        return None if most is None else Range(0, most)
 
     def _set_size(self, node: Node, size: Range | None) -> None:
         if size is not None:
@@ -145,7 +137,7 @@ class _Estimator:
     def _ident(self, node: Node) -> Range:
         assert isinstance(node, Ident)
         variable = self._variable(node.name)
-        self._paths[node] = (node.name.removeprefix("."),) if variable is None else variable.path
+        self._paths[node] = Path.of(node.name.removeprefix(".")) if variable is None else variable.path
         return UNIT
 
     def _select(self, node: Node) -> Range:
@@ -157,7 +149,7 @@ class _Estimator:
             return total
         if self._checked.types[node.operand].kind in _CONTAINERS:
             total = total.plus(UNIT)
-        self._paths[node] = (*self._path(node.operand), node.field)
+        self._paths[node] = self._path(node.operand).extended(node.field)
         return total
 
     def _list(self, node: Node) -> Range:
@@ -199,8 +191,10 @@ class _Estimator:
             self._set_size(node, self._size(argument))
             self._set_entries(node, self._entries_of(argument))
             return total
-        costs = [self.cost(argument) for argument in node.args]
-        args = [self._operand(argument) for argument in node.args]
+        costs, args = [], []
+        for argument in node.args:
+            costs.append(self.cost(argument))
+            args.append(self._operand(argument))
         total = NOTHING
         target = None
         if node.target is not None and not resolution.namespaced:
@@ -229,7 +223,7 @@ class _Estimator:
                 entries = self._entries_of(node.args[0])
                 result_size = None if entries is None else entries.value
                 suffix = "@items" if overload.id == "index_list" else "@values"
-                self._paths[node] = (*self._path(node.args[0]), suffix)
+                self._paths[node] = self._path(node.args[0]).extended(suffix)
             if result_size is None:
                 result_size = self._size(node)
         self._set_size(node, result_size)
@@ -262,8 +256,8 @@ class _Estimator:
 
     def _operand(self, node: Node) -> Operand:
         type_ = self._checked.types[node]
-        path = self._path(node)
-        element = self._declared_size((*path, "@items")) if path and path[0] != ACCUMULATOR else None
+        path = self._path(node).names()
+        element = _declared_size((*path, "@items")) if path and path[0] != ACCUMULATOR else None
         return Operand(node, type_, self._known_size(node), UNKNOWN if element is None else element)
 
     # --- loops
@@ -302,13 +296,15 @@ class _Estimator:
         kind = self._checked.types[node.iter_range].kind if entries is None else entries.kind
         is_list = kind is Kind.LIST
         path = self._path(node.iter_range)
-        key = _Variable((*path, "@indices" if is_list else "@keys"), None if entries is None else entries.key, None)
-        value = _Variable((*path, "@items" if is_list else "@values"), None if entries is None else entries.value, None)
+        key_size, value_size = (None, None) if entries is None else (entries.key, entries.value)
+        key, value = ("@indices", "@items") if is_list else ("@keys", "@values")
         if node.iter_var2:
-            self._push(node.iter_var, key)
-            self._push(node.iter_var2, value)
+            self._push(node.iter_var, _Variable(path.extended(key), key_size, None))
+            self._push(node.iter_var2, _Variable(path.extended(value), value_size, None))
+        elif is_list:
+            self._push(node.iter_var, _Variable(path.extended(value), value_size, None))
         else:
-            self._push(node.iter_var, value if is_list else key)
+            self._push(node.iter_var, _Variable(path.extended(key), key_size, None))
 
 
 _RULES: dict[type[Node], Callable[[_Estimator, Node], Range]] = {
@@ -338,7 +334,15 @@ def _is_scalar(type_: Type) -> bool:
     return type_.kind in _SCALARS or (type_.is_optional and _is_scalar(type_.params[0]))
 
 
-def _limit(path: Path) -> int | None:
+def _declared_size(path: tuple[str, ...]) -> Range | None:
+    """Return the limit of what a path leads to."""
+    if not path or path[0] != DEVICE_VARIABLE:
+        return None
+    most = _limit(path[1:])
+    return None if most is None else Range(0, most)
+
+
+def _limit(path: tuple[str, ...]) -> int | None:
     """Return the most that a field of the device, given by the rest of its path, can have."""
     if not path:
         return 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from dra_cel import types as t
 from dra_cel.errors import EvaluationError
-from dra_cel.functions.table import Implementation, Overload
+from dra_cel.functions.table import Implementation, Overload, all_functions
 from dra_cel.plan import Plan, certain_class
 from dra_cel.quantity import Quantity
 from dra_cel.semver import Semver
@@ -15,7 +15,11 @@ from dra_cel.times import Duration, Timestamp
 from dra_cel.types import Kind, Type
 from dra_cel.values import Optional, TypeValue, type_name
 
-Lookup = Callable[..., Implementation]
+SINGLETONS = frozenset(
+    {"_+_", "_-_", "_*_", "_/_", "_%_", "-_", "!_", "_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_"}
+    | {"@in", "size", "type", "dyn", "matches", "distinct", "@sortByAssociatedKeys"}
+)
+"""Functions with one implementation for all overloads: what the checker inferred does not matter at run time."""
 
 _OBJECTS: dict[str, type] = {t.QUANTITY.name: Quantity, t.SEMVER.name: Semver, t.OPTIONAL_NAME: Optional}
 
@@ -56,6 +60,8 @@ class Dispatcher:
 
     def __init__(self, function: str, overloads: Sequence[Overload]) -> None:
         self._function = function
+        if function in SINGLETONS:
+            overloads = all_functions()[function]
         self._candidates = [(_signature(entry), entry.call) for entry in overloads]
         self.known: dict[Any, Implementation] = {}
 

@@ -16,12 +16,13 @@ register_type_name(Quantity, "kubernetes.Quantity")
 
 _SAME_CLASS = frozenset({bool, str, bytes, type(None), TypeValue})
 _NUMBERS = frozenset({int, UInt, float})
-_strict: set[type] = {Quantity, Semver}
+STRICT: set[type] = {Quantity, Semver}
+"""Classes of Kubernetes' own types: comparing a value of one with a value of another class is an error."""
 
 
 def register_strict(class_: type) -> None:
     """Say that comparing a value of this class with one of another class is an error."""
-    _strict.add(class_)
+    STRICT.add(class_)
 
 
 def equal(left: Any, right: Any) -> bool:
@@ -48,7 +49,7 @@ def equal(left: Any, right: Any) -> bool:
     if kind is Optional:
         return type(right) is Optional and _equal_optionals(left, right)
     if type(right) is not kind:
-        if kind in _strict:
+        if kind in STRICT:
             raise EvaluationError(f"no such overload: {type_name(left)} == {type_name(right)}")
         return False
     if kind is Quantity and right.computed:

@@ -70,8 +70,15 @@ class EvaluationError(CelError):
         return f"{self.message} (in {self.expression!r})"
 
 
-class CostLimitExceeded(EvaluationError):  # noqa: N818 - the name says what happened
+class EvaluationAborted(EvaluationError):  # noqa: N818 - the name says what happened
+    """The evaluation ended for good: unlike other run-time errors `&&`, `||` and macros do not absorb this one.
+
+    Besides exceeded limits that is a list function whose cost Kubernetes can't tell since its argument is no list.
+    """
+
+
+class CostLimitExceeded(EvaluationAborted):
     """The evaluation cost more than 1,000,000 units, Kubernetes' limit for one selector.
 
-    Its author has to simplify it. Unlike other run-time errors `&&` and `||` do not absorb it.
+    Its author has to simplify it.
     """

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dra_cel import plan_fields, plan_logic
 from dra_cel.ast import Call, Literal
-from dra_cel.dispatch import Dispatcher, settled
-from dra_cel.equality import equal
+from dra_cel.call_steps import call_step
 from dra_cel.errors import EvaluationError
 from dra_cel.frame import Frame, Step
 from dra_cel.functions.catalogue import OVERLOADS
-from dra_cel.functions.charges import Charge, RuntimeCost, size_of
+from dra_cel.functions.charges import Charge
 from dra_cel.functions.conversions import CONVERSIONS
 from dra_cel.functions.regexes import compile_pattern
-from dra_cel.functions.table import Implementation, Overload
+from dra_cel.functions.table import Overload
 from dra_cel.plan import Plan, constant_plan
 from dra_cel.plan_membership import membership_step
 from dra_cel.types import BOOL, Type
@@ -86,7 +84,9 @@ def _plan_function(
 ) -> Plan:
     type_ = planner.type_of(node)
     charge = overloads[-1].charge if len(overloads) == 1 or overloads[-1].charge.by_function else Charge()
-    step = _call_step(name, overloads, plans, charge)
+    if charge.aborts:
+        planner.aborts = True
+    step = call_step(name, overloads, plans, charge)
     if name in CONVERSIONS and len(plans) == 1 and plans[0].constant:
         return _converted(planner, node, name, step, type_)
     if plans and name not in _GROWING and all(_is_known(plan) for plan in plans):
@@ -136,106 +136,6 @@ def scratch_frame() -> Frame:
     from dra_cel.device import DeviceFields
 
     return Frame(DeviceFields(""), 0)
-
-
-# --- ordinary functions
-
-
-def _call_step(name: str, overloads: Sequence[Overload], plans: Sequence[Plan], charge: Charge) -> Step:
-    if name == "_==_" and (fast := _equals_text(plans)) is not None:
-        return fast
-    implementation = settled(overloads, plans)
-    dispatcher = Dispatcher(name, _BY_VALUES.get(name, overloads))
-    steps = [plan.step for plan in plans]
-    if charge.runtime is not None:
-        return _charged_step(steps, implementation, dispatcher, charge)
-    if len(steps) == 1:
-        return _unary_step(steps[0], implementation, dispatcher)
-    if len(steps) == 2:
-        return _binary_step(steps[0], steps[1], implementation, dispatcher)
-    return _charged_step(steps, implementation, dispatcher, charge)
-
-
-def _unary_step(argument: Step, implementation: Implementation | None, dispatcher: Dispatcher) -> Step:
-    known = dispatcher.known
-
-    def direct(frame: Frame) -> Any:
-        value = argument(frame)
-        frame.cost += 1
-        return implementation(value)  # type: ignore[misc]
-
-    def dispatched(frame: Frame) -> Any:
-        value = argument(frame)
-        frame.cost += 1
-        call = known.get(type(value)) or dispatcher.find((value,))
-        return call(value)
-
-    return direct if implementation is not None else dispatched
-
-
-def _binary_step(
-    left_step: Step, right_step: Step, implementation: Implementation | None, dispatcher: Dispatcher
-) -> Step:
-    known = dispatcher.known
-
-    def direct(frame: Frame) -> Any:
-        left, right = left_step(frame), right_step(frame)
-        frame.cost += 1
-        return implementation(left, right)  # type: ignore[misc]
-
-    def dispatched(frame: Frame) -> Any:
-        left, right = left_step(frame), right_step(frame)
-        frame.cost += 1
-        call = known.get((type(left), type(right))) or dispatcher.find((left, right))
-        return call(left, right)
-
-    return direct if implementation is not None else dispatched
-
-
-def _charged_step(
-    steps: Sequence[Step], implementation: Implementation | None, dispatcher: Dispatcher, charge: Charge
-) -> Step:
-    """Return a step whose cost depends on its arguments or its result."""
-    known = dispatcher.known
-    single = len(steps) == 1
-    runtime: RuntimeCost = charge.runtime or (lambda args, result: 1)
-    after = charge.needs_result
-
-    def step(frame: Frame) -> Any:
-        args = [argument(frame) for argument in steps]
-        call = implementation
-        if call is None:
-            key = type(args[0]) if single else tuple([type(arg) for arg in args])
-            call = known.get(key) or dispatcher.find(args)
-        if after:
-            result = call(*args)
-            frame.cost += runtime(args, result)
-            frame.check_cost()
-            return result
-        frame.cost += runtime(args, None)
-        frame.check_cost()
-        return call(*args)
-
-    return step
-
-
-def _equals_text(plans: Sequence[Plan]) -> Step | None:
-    """Return a fast step for `x == "constant"`, the most frequent comparison of all."""
-    left, right = plans
-    if not right.constant or type(right.value) is not str:
-        return None
-    left_step, text, length = left.step, right.value, len(right.value)
-    costs = [math.ceil(count * 0.1) for count in range(length + 1)]
-
-    def step(frame: Frame) -> bool:
-        value = left_step(frame)
-        if type(value) is str:
-            frame.cost += costs[min(len(value), length)]
-            return bool(value == text)
-        frame.cost += costs[min(size_of(value), length)]
-        return equal(value, text)
-
-    return step
 
 
 # --- functions with rules of their own

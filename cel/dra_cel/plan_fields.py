@@ -54,7 +54,7 @@ def plan_select(operand: Plan, field: str, type_: Type, test_only: bool) -> Plan
     start = 0 if operand.chained else 1
     if test_only:
         return Plan(_presence_step(operand.step, field, start), type_)
-    return Plan(_select_step(operand.step, field, start + 1), type_, chained=True)
+    return Plan(_select_step(operand.step, field, start), type_, chained=True)
 
 
 def plan_index(operand: Plan, key: Plan, type_: Type) -> Plan:
@@ -68,12 +68,16 @@ def plan_index(operand: Plan, key: Plan, type_: Type) -> Plan:
     charge = _key_charge(key)
 
     def step(frame: Frame) -> Any:
-        container = container_step(frame)
-        frame.cost += start
+        try:
+            container = container_step(frame)
+        finally:
+            frame.cost += start
         if type(container) is Optional:
             return _optional_element(frame, container, key_step, charge)
-        key = key_step(frame)
-        frame.cost += charge
+        try:
+            key = key_step(frame)
+        finally:
+            frame.cost += charge
         value = lookup(container, _checked_key(key))
         if value is MISSING:
             raise EvaluationError(f"no such key: {key}")
@@ -97,14 +101,23 @@ def _optional_element(frame: Frame, container: Any, key_step: Step, charge: int)
     """Return `container[?key]`; the key is not even evaluated where there is no container."""
     if type(container) is Optional and not container.present:
         return NONE
+    frame.cost += charge - 1
     result = optional_index(container, _checked_key(key_step(frame)))
-    frame.cost += charge if result.present else charge - 1
+    if result.present:
+        frame.cost += 1
     return result
 
 
-def _select_step(operand: Step, field: str, cost: int) -> Step:
+def _select_step(operand: Step, field: str, start: int) -> Step:
+    """Return the step of a selection; `start` is what a selection costs that does not continue another one."""
+    cost = start + 1
+
     def step(frame: Frame) -> Any:
-        container = operand(frame)
+        try:
+            container = operand(frame)
+        except EvaluationError:
+            frame.cost += start
+            raise
         frame.cost += cost
         if type(container) is CelMap:
             value = container.get(field)
@@ -139,10 +152,16 @@ def _no_field(field: str) -> EvaluationError:
 
 def _presence_step(operand: Step, field: str, cost: int) -> Step:
     def step(frame: Frame) -> bool:
-        container = operand(frame)
+        try:
+            container = operand(frame)
+        except EvaluationError:
+            frame.cost += cost - 1
+            raise
         frame.cost += cost
         if type(container) is Optional:
-            container = container.value
+            found = _from_optional(container, field).present
+            frame.cost -= 0 if found else 1
+            return found
         if type(container) is tuple:
             raise _no_field(field)
         return type(container) is CelMap and container.get(field) is not MISSING
@@ -153,14 +172,17 @@ def _presence_step(operand: Step, field: str, cost: int) -> Step:
 def plan_optional_select(operand: Plan, key: Plan, type_: Type) -> Plan:
     """Compile `operand.?field`."""
     field = str(key.value)
-    cost = 1 if operand.chained else 2
+    start = 0 if operand.chained else 1
     inner = operand.step
     if operand.field is not None and len(operand.field) == 3:
         return Plan(_optional_read_step((*operand.field, field)), type_, chained=True)
 
     def step(frame: Frame) -> Optional:
-        container = inner(frame)
-        frame.cost += cost
+        try:
+            container = inner(frame)
+        finally:
+            frame.cost += start
+        frame.cost += 1
         if type(container) is not Optional:
             container = Optional(container)
         return _charged(frame, _from_optional(container, field))
@@ -176,8 +198,10 @@ def plan_optional_index(operand: Plan, key: Plan, type_: Type) -> Plan:
         return Plan(_optional_read_step((*operand.field, key.value)), type_, chained=True)
 
     def step(frame: Frame) -> Optional:
-        container = container_step(frame)
-        frame.cost += start
+        try:
+            container = container_step(frame)
+        finally:
+            frame.cost += start
         return _optional_element(frame, container, key_step, charge)
 
     return Plan(step, type_, chained=True)

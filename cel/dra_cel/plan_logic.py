@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dra_cel.errors import CostLimitExceeded, EvaluationError
+from dra_cel.errors import EvaluationAborted, EvaluationError
 from dra_cel.frame import Frame, Step
 from dra_cel.values import type_name
 
@@ -23,7 +23,7 @@ def and_step(left: Step, right: Step) -> Step:
             if value is False:
                 return False
             failure = None if value is True else not_bool(value)
-        except CostLimitExceeded:
+        except EvaluationAborted:
             raise
         except EvaluationError as error:
             failure = error
@@ -48,7 +48,7 @@ def or_step(left: Step, right: Step) -> Step:
             if value is True:
                 return True
             failure = None if value is False else not_bool(value)
-        except CostLimitExceeded:
+        except EvaluationAborted:
             raise
         except EvaluationError as error:
             failure = error

@@ -1,7 +1,8 @@
 """Macros over lists and maps, and `cel.bind`.
 
 Each macro has a loop of its own; what it costs is what CEL's general loop would count: condition, step
-and accumulator, one unit per name and operator.
+and accumulator, one unit per name and operator. An error in one turn does not end the loop: the turns that
+follow cost what they cost, as in Kubernetes.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from dra_cel.ast import Call, Comprehension, ListExpr
-from dra_cel.errors import CostLimitExceeded, EvaluationError
+from dra_cel.errors import EvaluationAborted, EvaluationError
 from dra_cel.frame import Frame, Step
 from dra_cel.functions.limits import check_elements
 from dra_cel.plan import Plan
@@ -99,7 +100,7 @@ def _quantifier(stop: bool, per_turn: int) -> Builder:
                         decided = True
                     elif type(value) is not bool and failure is None:
                         failure = not_bool(value)
-                except CostLimitExceeded:
+                except EvaluationAborted:
                     raise
                 except EvaluationError as error:
                     failure = failure or error
@@ -119,14 +120,23 @@ def _exists_one(planner: Planner, node: Comprehension, items: Items) -> Step:
 
     def step(frame: Frame) -> bool:
         count = 0
+        failure: EvaluationError | None = None
         for _ in items(frame):
-            value = predicate(frame)
+            try:
+                value = predicate(frame)
+            except EvaluationAborted:
+                raise
+            except EvaluationError as error:
+                failure = failure or error
+                continue
             if value is True:
                 count += 1
                 frame.cost += 2
             elif value is not False:
-                raise not_bool(value)
+                failure = failure or not_bool(value)
         frame.cost += 2
+        if failure is not None:
+            raise failure
         return count == 1
 
     return step
@@ -165,53 +175,93 @@ def _list(planner: Planner, node: Comprehension, items: Items) -> Step:
 
     def step(frame: Frame) -> tuple[Any, ...]:
         result: list[Any] = []
+        failure: EvaluationError | None = None
         for _ in items(frame):
-            if _passes(keep, frame):
-                frame.cost += cost
-                result.append(element_step(frame))
+            try:
+                if _passes(keep, frame):
+                    frame.cost += cost
+                    result.append(element_step(frame))
+            except EvaluationAborted:
+                raise
+            except EvaluationError as error:
+                failure = failure or error
         frame.cost += 1
+        if failure is not None:
+            raise failure
         return tuple(result)
 
     return step
+
+
+Insert = Callable[[Frame, CelMap], None]
+"""Adds what one element yields to the result."""
 
 
 def _map(planner: Planner, node: Comprehension, items: Items) -> Step:
     keep, body = _filter_and_body(planner, node)
     key_step, value_step = (planner.plan(argument).step for argument in body.args[1:])
 
-    def step(frame: Frame) -> CelMap:
-        result = CelMap()
-        for _ in items(frame):
-            if _passes(keep, frame):
-                frame.cost += 2
-                _insert(result, key_step(frame), value_step(frame))
-        frame.cost += 1
-        return result
+    def insert(frame: Frame, result: CelMap) -> None:
+        key = key_step(frame)
+        try:
+            value = value_step(frame)
+        finally:
+            frame.cost += 1
+        _put_new(result, key, value)
 
-    return step
+    return _map_step(items, keep, insert, eager=False)
 
 
 def _map_entry(planner: Planner, node: Comprehension, items: Items) -> Step:
     keep, body = _filter_and_body(planner, node)
     entries_step = planner.plan(body.args[1]).step
 
+    def insert(frame: Frame, result: CelMap) -> None:
+        try:
+            entries = entries_step(frame)
+        finally:
+            frame.cost += 1
+        if type(entries) is not CelMap:
+            raise EvaluationError(f"transformMapEntry needs a map, not '{type_name(entries)}'")
+        for key, value in entries.items():
+            _put_new(result, key, value)
+
+    return _map_step(items, keep, insert, eager=True)
+
+
+def _map_step(items: Items, keep: Step | None, insert: Insert, eager: bool) -> Step:
+    """Return the step of a loop that makes a map.
+
+    Args:
+        items: binds the variables.
+        keep: the filter, if there is one.
+        insert: adds what one element yields.
+        eager: whether elements are still evaluated once the result is an error.
+
+    """
+
     def step(frame: Frame) -> CelMap:
         result = CelMap()
+        failure: EvaluationError | None = None
         for _ in items(frame):
-            if _passes(keep, frame):
-                frame.cost += 2
-                entries = entries_step(frame)
-                if type(entries) is not CelMap:
-                    raise EvaluationError(f"transformMapEntry needs a map, not '{type_name(entries)}'")
-                for key, value in entries.items():
-                    _insert(result, key, value)
+            try:
+                if _passes(keep, frame):
+                    frame.cost += 1
+                    if failure is None or eager:
+                        insert(frame, result)
+            except EvaluationAborted:
+                raise
+            except EvaluationError as error:
+                failure = failure or error
         frame.cost += 1
+        if failure is not None:
+            raise failure
         return result
 
     return step
 
 
-def _insert(result: CelMap, key: Any, value: Any) -> None:
+def _put_new(result: CelMap, key: Any, value: Any) -> None:
     if key in result:
         raise EvaluationError(f"insert failed: key {key} already exists")
     result.put(key, value)
@@ -239,7 +289,7 @@ def _plan_bind(planner: Planner, node: Comprehension) -> Plan:
         if value is MISSING:
             try:
                 value = initial(frame)
-            except CostLimitExceeded:
+            except EvaluationAborted:
                 raise
             except EvaluationError as error:
                 value = error

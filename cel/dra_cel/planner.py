@@ -24,12 +24,14 @@ class Planner:
     Attributes:
         checked: the expression.
         slots: number of local variables that a frame needs.
+        aborts: whether some call may raise an error that `&&` and `||` do not absorb.
 
     """
 
     def __init__(self, checked: Checked) -> None:
         self.checked = checked
         self.slots = 0
+        self.aborts = False
         self._plans: dict[Node, Plan] = {}
         self._scopes: list[dict[str, Step]] = []
 

@@ -56,8 +56,8 @@ class Selector:
 
     def _columns_program(self) -> Program:
         if self._program is None:
-            split = self.estimated_cost <= COST_LIMIT
             assert self._planner is not None
+            split = self.estimated_cost <= COST_LIMIT and not self._planner.aborts
             self._program = build(self._planner, split)
             self._planner = None
         return self._program

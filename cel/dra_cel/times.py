@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import zoneinfo
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 
 from dra_cel.errors import EvaluationError
@@ -43,9 +43,16 @@ class Duration:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Timestamp:
-    """A point in time, in nanoseconds since 1970, within the years 1 to 9999."""
+    """A point in time within the years 1 to 9999.
+
+    Attributes:
+        nanos: nanoseconds since 1970.
+        offset: of the zone it was written in, in seconds east of UTC; shown when it is turned into text again.
+
+    """
 
     nanos: int
+    offset: int = field(default=0, compare=False)
 
     def at(self, zone: tzinfo) -> datetime:
         """Return it as a date and time; microseconds are cut off."""
@@ -66,11 +73,11 @@ def duration_of(nanos: int) -> Duration:
     return Duration(nanos)
 
 
-def timestamp_of(nanos: int) -> Timestamp:
+def timestamp_of(nanos: int, offset: int = 0) -> Timestamp:
     """Return a timestamp, or raise EvaluationError outside the years 1 to 9999."""
     if not MIN_SECONDS <= nanos // SECOND <= MAX_SECONDS:
         raise EvaluationError("timestamp overflow")
-    return Timestamp(nanos)
+    return Timestamp(nanos, offset)
 
 
 def parse_timestamp(text: str) -> Timestamp:
@@ -84,12 +91,12 @@ def parse_timestamp(text: str) -> Timestamp:
         seconds = (datetime.fromisoformat(moment).replace(tzinfo=UTC) - _EPOCH) // timedelta(seconds=1)
     except ValueError as cause:
         raise error from cause
+    offset = 0
     if sign:
         if int(hours) > 24 or int(minutes) >= 60:
             raise error
-        offset = int(hours) * 3600 + int(minutes) * 60
-        seconds += -offset if sign == "+" else offset
-    return timestamp_of(seconds * SECOND + int(((fraction or "") + "0" * 9)[:9]))
+        offset = (int(hours) * 3600 + int(minutes) * 60) * (1 if sign == "+" else -1)
+    return timestamp_of((seconds - offset) * SECOND + int(((fraction or "") + "0" * 9)[:9]), offset)
 
 
 def parse_duration(text: str) -> Duration:
@@ -115,10 +122,12 @@ def parse_duration(text: str) -> Duration:
 
 
 def format_timestamp(value: Timestamp) -> str:
-    """Return RFC 3339 in UTC with as many digits as needed."""
-    moment = value.at(UTC)
+    """Return RFC 3339 in the zone it was written in, with as many digits as needed."""
+    moment = Timestamp(value.nanos + value.offset * SECOND).at(UTC)
     fraction = f"{value.nanos % SECOND:09d}".rstrip("0")
-    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}{'.' + fraction if fraction else ''}Z"
+    minutes = abs(value.offset) // 60
+    zone = f"{'-' if value.offset < 0 else '+'}{minutes // 60:02d}:{minutes % 60:02d}" if value.offset else "Z"
+    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}{'.' + fraction if fraction else ''}{zone}"
 
 
 @functools.lru_cache(maxsize=64)

@@ -50,8 +50,11 @@ class Estimator(Protocol):
         ...
 
 
+FAILED: Any = object()
+"""Stands for an argument or a result that is an error; its size is one."""
+
 RuntimeCost = Callable[[Sequence[Any], Any], int]
-"""Arguments (target first) and result to cost."""
+"""Arguments (target first) and result to cost; each may be FAILED."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Charge:
         by_function: the rule holds for the function whatever the overload; otherwise a call that several
             overloads may serve costs one unit.
         needs_result: `runtime` looks at the result; otherwise it is charged before the call.
+        aborts: `runtime` raises EvaluationAborted for arguments of wrong types, which nothing absorbs.
 
     """
 
@@ -71,6 +75,7 @@ class Charge:
     estimate: Estimator | None = None
     by_function: bool = False
     needs_result: bool = False
+    aborts: bool = False
 
 
 ONE = Charge()

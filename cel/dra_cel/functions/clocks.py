@@ -30,6 +30,10 @@ def _zoned_field(read: Callable[[datetime], int]) -> Callable[[Timestamp, str], 
     return lambda value, zone: read(value.at(time_zone(zone)))
 
 
+def _shifted(value: Timestamp, nanos: int) -> Timestamp:
+    return timestamp_of(value.nanos + nanos, value.offset)
+
+
 def _milliseconds(value: Timestamp, zone: str = "UTC") -> int:
     time_zone(zone)
     return value.nanos % SECOND // 10**6
@@ -60,19 +64,15 @@ OVERLOADS = [
     overload(
         "add_duration_duration", "_+_(duration, duration) -> duration", lambda a, b: duration_of(a.nanos + b.nanos)
     ),
-    overload(
-        "add_duration_timestamp", "_+_(duration, timestamp) -> timestamp", lambda a, b: timestamp_of(a.nanos + b.nanos)
-    ),
-    overload(
-        "add_timestamp_duration", "_+_(timestamp, duration) -> timestamp", lambda a, b: timestamp_of(a.nanos + b.nanos)
-    ),
+    overload("add_duration_timestamp", "_+_(duration, timestamp) -> timestamp", lambda a, b: _shifted(b, a.nanos)),
+    overload("add_timestamp_duration", "_+_(timestamp, duration) -> timestamp", lambda a, b: _shifted(a, b.nanos)),
     overload(
         "subtract_duration_duration", "_-_(duration, duration) -> duration", lambda a, b: duration_of(a.nanos - b.nanos)
     ),
     overload(
         "subtract_timestamp_duration",
         "_-_(timestamp, duration) -> timestamp",
-        lambda a, b: timestamp_of(a.nanos - b.nanos),
+        lambda a, b: _shifted(a, -b.nanos),
     ),
     overload(
         "subtract_timestamp_timestamp",

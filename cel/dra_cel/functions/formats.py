@@ -150,6 +150,8 @@ def _constant(format_: NamedFormat) -> Callable[[], NamedFormat]:
 
 
 def _runtime(args: Sequence[Any], result: Any) -> int:
+    if type(args[0]) is not NamedFormat:
+        return 1
     return scale(1 + size_of(args[1]), STRING_FACTOR) * scale(args[0].pattern_size, REGEX_FACTOR)
 
 

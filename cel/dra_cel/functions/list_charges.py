@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from dra_cel.ast import Literal
-from dra_cel.functions.charges import Charge, Estimate, Estimator, Operand, RuntimeCost, size_of
+from dra_cel.errors import EvaluationAborted
+from dra_cel.functions.charges import FAILED, Charge, Estimate, Estimator, Operand, RuntimeCost, size_of
 from dra_cel.ranges import MAX, STRING_FACTOR, Range, fixed
+from dra_cel.values import type_name
 
 _BASE = 11
 """One unit for the call, ten for the list."""
@@ -44,14 +46,25 @@ def _flatten_estimate(target: Operand | None, args: Sequence[Operand]) -> Estima
     return None if target is None else _estimate(target.size, float(depth))
 
 
+def _not_countable(value: Any) -> EvaluationAborted:
+    shown = "an error" if value is FAILED else f"'{type_name(value)}'"
+    return EvaluationAborted(f"internal error: the cost of a list function can't be told from {shown}")
+
+
 def _flatten_runtime(args: Sequence[Any], result: Any) -> int:
-    depth = float(args[1]) if len(args) == 2 else 1.0
+    depth = 1.0
+    if len(args) == 2:
+        if type(args[1]) is not int:
+            raise _not_countable(args[1])
+        depth = float(args[1])
     return int(size_of(args[0]) * (depth if depth >= 0 else 1.0)) + _BASE
 
 
 def _self_compare(position: int) -> RuntimeCost:
     def runtime(args: Sequence[Any], result: Any) -> int:
         items = args[position]
+        if type(items) is not tuple:
+            raise _not_countable(items)
         if not items:
             return _BASE
         factor = 2.0 + (STRING_FACTOR if type(items[0]) in (str, bytes) else 0.0)
@@ -70,24 +83,27 @@ def _square_estimate(position: int, factor: float) -> Estimator:
     return estimate
 
 
+def _range_runtime(args: Sequence[Any], result: Any) -> int:
+    """Charge before the list is there; a negative length gives an error, whose size is one."""
+    return (args[0] if type(args[0]) is int and args[0] >= 0 else 1) + _BASE
+
+
 def _factor(type_: str) -> float:
     return 2.0 + (STRING_FACTOR if type_ in ("string", "bytes") else 0.0)
 
 
 def sort(type_: str) -> Charge:
     """Charge for sorting a list of that element type: the square of its size."""
-    return Charge(_self_compare(0), _square_estimate(0, _factor(type_)))
+    return Charge(_self_compare(0), _square_estimate(0, _factor(type_)), aborts=True)
 
 
 def sort_by(type_: str) -> Charge:
     """Charge for sorting by keys of that type."""
-    return Charge(_self_compare(1), _square_estimate(1, _factor(type_)))
+    return Charge(_self_compare(1), _square_estimate(1, _factor(type_)), aborts=True)
 
 
 SLICE = Charge(_of_result, _slice_estimate, needs_result=True)
 REVERSE = Charge(_of_result, _reverse_estimate, needs_result=True)
-RANGE = Charge(
-    lambda args, result: max(args[0], 0) + _BASE, lambda target, args: _estimate(fixed(_literal(args[0], MAX)), 1)
-)
-FLATTEN = Charge(_flatten_runtime, _flatten_estimate)
-DISTINCT = Charge(_self_compare(0), _square_estimate(0, 2.0))
+RANGE = Charge(_range_runtime, lambda target, args: _estimate(fixed(_literal(args[0], MAX)), 1))
+FLATTEN = Charge(_flatten_runtime, _flatten_estimate, aborts=True)
+DISTINCT = Charge(_self_compare(0), _square_estimate(0, 2.0), aborts=True)

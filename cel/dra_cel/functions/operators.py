@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from dra_cel.equality import equal, surely_equal
+from dra_cel.equality import STRICT, equal, surely_equal
 from dra_cel.errors import EvaluationError
 from dra_cel.functions.charges import COMPARE, IN_LIST, Charge, Estimate, Operand
 from dra_cel.functions.table import member, overload
@@ -101,7 +102,14 @@ def _equality_estimate(target: Operand | None, args: Any) -> Estimate | None:
 
 _FORMAT_COST = NOTHING._replace(low=1, high=7)
 _URL_COST = NOTHING._replace(low=1, high=1)
-EQUALS = Charge(COMPARE.runtime, _equality_estimate)
+
+
+def _equality_runtime(args: Sequence[Any], result: Any) -> int:
+    assert COMPARE.runtime is not None
+    return 1 if type(args[0]) in STRICT else COMPARE.runtime(args, result)
+
+
+EQUALS = Charge(_equality_runtime, _equality_estimate)
 
 
 def _branches(target: Operand | None, args: Any) -> Estimate:
