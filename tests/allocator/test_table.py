@@ -30,6 +30,7 @@ from support.devices import (
     counters,
     device,
     holding,
+    picked,
     request,
     resource_slice,
 )
@@ -284,4 +285,4 @@ def test_changes_between_steps_never_break_an_attempt(
     if isinstance(outcome, Allocation) and cluster.view.unchanged(outcome.stamp):
         again = cluster.allocator.allocate(cluster.view, asked, [outcome.node]).step(Calls())
         assert isinstance(again, Allocation)
-        assert again.claims == outcome.claims
+        assert picked(again) == picked(outcome)  # shares have new names each time
