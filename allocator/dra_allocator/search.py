@@ -231,7 +231,7 @@ class Search:
     # Pruning.
 
     def _enough(self, candidates: Candidates, index: int, wanted: int) -> bool:
-        """Return whether `wanted` free candidates are left; what is not evaluated yet has to be visited anyway."""
+        """Return whether `wanted` free candidates are left; what may be an error has to be visited anyway."""
         positions = candidates.positions
         for at in range(index, len(positions)):
             position = positions[at]
@@ -242,13 +242,13 @@ class Search:
                 wanted -= 1
                 if wanted <= 0:
                     return True
-        return wanted <= 0
+        return wanted <= 0 or self._may_fail(candidates, positions[index:])
 
     def _prune(self, frame: _Pick) -> Sequence[int]:
         candidates = frame.candidates
         rest = frame.positions[frame.index :]
         free = [position for position in rest if candidates.status[position] and self._is_free(candidates, position)]
-        if any(candidates.status[position] == OPEN for position in free):
+        if self._may_fail(candidates, free):
             return free
         if not self._later_requests_can_do(frame):
             return ()
@@ -261,11 +261,10 @@ class Search:
     def _later_requests_can_do(self, frame: _Pick) -> bool:
         """Return whether this request and the later plain ones still find enough, each and all together.
 
-        While a later request has devices that are not evaluated yet, nothing is ruled out: one may be an error, and
-        that is to be told.
+        While a device of a later request may be an error, nothing is ruled out: that is to be told.
         """
         later = self._requests[frame.request + 1 :]
-        if any(OPEN in candidates.status for alternatives in later for candidates in alternatives):
+        if any(self._may_fail(one, one.positions) for alternatives in later for one in alternatives):
             return True
         needs = []
         if not frame.candidates.admin:
@@ -285,6 +284,16 @@ class Search:
         if not shareable and len(union) < sum(need.wanted for need in needs):
             return False
         return all(rule.suffices(needs) for rule in self._rules)
+
+    def _may_fail(self, candidates: Candidates, positions: Sequence[int]) -> bool:
+        """Return whether looking at one of these free devices may end in an error, which has to be reached then."""
+        for position in positions:
+            status = candidates.status[position]
+            if status == NO or not self._is_free(candidates, position):
+                continue
+            if status == OPEN or any(rule.fails(candidates, position) for rule in self._rules):
+                return True
+        return False
 
     def _least_needs(self) -> list[int]:
         """Return per request the least number of devices of the later requests of its claim."""

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from dra_allocator.allocator import Attempt
-from dra_allocator.claim import DeviceClass
+from dra_allocator.claim import DerivedAttribute, DeviceClass
 from dra_allocator.device import DeviceTaint
 from dra_allocator.node import Node
 from dra_allocator.outcome import Allocation, AllocationError, Outcome, OutOfBudget
 from dra_allocator.rejection import Rejection
+from dra_cel.quantity import Quantity
 from support.devices import (
     CLASS,
     DRIVER,
@@ -182,6 +183,18 @@ def test_too_few_devices_for_all_requests_do_not_hide_an_error_of_a_later_one() 
     outcome = cluster.allocate(claim(request("a"), request("b", 2)), failing, claim(name="last"))
     assert isinstance(outcome, AllocationError)
     assert outcome.claim == "default/failing"
+
+
+def test_too_few_devices_do_not_hide_an_error_of_a_derived_attribute_or_a_capacity() -> None:
+    cluster = Cluster(resource_slice("s", [device("d0", memory="3500m")], node="n1"))
+    derived = DerivedAttribute(f"{DRIVER}/x", f'device.capacity["{DRIVER}"].memory.asInteger()')
+    asked = request(count=2, derived_attributes=(derived,))
+    outcome = cluster.allocate(claim(asked, constraints=[match("x")]))
+    assert isinstance(outcome, AllocationError)
+    assert outcome.kind == "derived-attribute"
+    outcome = cluster.allocate(claim(request(count=2, capacity={"memory": Quantity.parse("-1")})))
+    assert isinstance(outcome, AllocationError)
+    assert outcome.kind == "capacity"
 
 
 def test_admin_access_to_a_device_that_can_be_shared_may_be_had_twice_in_a_claim() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from dra_allocator.candidates import Candidates
+from dra_allocator.errors import AttemptFailedError
 from dra_allocator.problem import NodeProblem
 from dra_allocator.requests import ResolvedRequest
 from dra_cel.columns import ColumnKey, value_key
@@ -54,6 +55,14 @@ class ConstrainedAttribute:
     def published(self, position: int) -> Value | None:
         """Return the value that the device was published with."""
         return self._published[position]
+
+    def fails(self, candidates: Candidates, position: int) -> bool:
+        """Return whether `of` raises."""
+        try:
+            self.of(candidates, position)
+        except AttemptFailedError:
+            return True
+        return False
 
     def of(self, candidates: Candidates, position: int) -> Value | None:
         """Return the value as a request sees it; raises AttemptFailedError if deriving it fails."""

@@ -71,6 +71,10 @@ class Counters:
         most = len(kept) - sum(len(group) - self._most(group) for group in charged.values())
         return kept if most >= wanted else ()
 
+    def fails(self, request: Candidates, position: int) -> bool:
+        """See `Rule`."""
+        return False
+
     def suffices(self, needs: Sequence[Need]) -> bool:
         """Each counter alone has to have enough for all needs together."""
         wanted = sum(need.wanted for need in needs)

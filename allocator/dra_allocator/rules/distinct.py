@@ -59,6 +59,10 @@ class DistinctAttribute:
                 elements |= self._tokens(value)
         return kept if len(elements) >= wanted else ()
 
+    def fails(self, request: Candidates, position: int) -> bool:
+        """See `Rule`."""
+        return self._covers(request) and self._attribute.fails(request, position)
+
     def suffices(self, needs: Sequence[Need]) -> bool:
         """All needs together take as many values as devices."""
         elements: set[object] = set()

@@ -43,6 +43,10 @@ class Fitness:
         """See `Rule`."""
         return [position for position in positions if self.take(request, position)]
 
+    def fails(self, request: Candidates, position: int) -> bool:
+        """See `Rule`."""
+        return False
+
     def suffices(self, needs: Sequence[Need]) -> bool:
         """See `Rule`; nothing is known beyond single devices."""
         return True

@@ -68,6 +68,10 @@ class CompatibilityGroups:
         """Keep the devices that may join one by one."""
         return [position for position in positions if self._may_join(request, position)]
 
+    def fails(self, request: Candidates, position: int) -> bool:
+        """See `Rule`."""
+        return False
+
     def suffices(self, needs: Sequence[Need]) -> bool:
         """See `Rule`; nothing is known beyond single devices."""
         return True

@@ -60,6 +60,10 @@ class MatchAttribute:
             if value and any(sizes[element] >= wanted for element in value.elements)
         ]
 
+    def fails(self, request: Candidates, position: int) -> bool:
+        """See `Rule`."""
+        return self._covers(request) and self._attribute.fails(request, position)
+
     def suffices(self, needs: Sequence[Need]) -> bool:
         """Some value has to be there often enough for every need."""
         common: set[object] | None = None

@@ -45,6 +45,10 @@ class Rule(Protocol):
         """
         ...
 
+    def fails(self, request: Candidates, position: int) -> bool:
+        """Return whether `take` raises for the device: nothing is pruned before such a device is reached."""
+        ...
+
     def suffices(self, needs: Sequence[Need]) -> bool:
         """Return whether there may be enough for all these needs together.
 

@@ -62,6 +62,15 @@ class Shares:
         """Keep the devices that can serve the request now; those that would end in an error have to be visited."""
         return [position for position in positions if self._may_take(request, position)]
 
+    def fails(self, request: Candidates, position: int) -> bool:
+        """See `Rule`."""
+        try:
+            if not self._is_trivial(request, position):
+                self._consumption(request, position)
+        except AttemptFailedError:
+            return True
+        return False
+
     def suffices(self, needs: Sequence[Need]) -> bool:
         """All needs together, each at its least, take no more of a capacity than their devices have left."""
         positions = {position for need in needs for position in need.positions}
