@@ -7,6 +7,7 @@ Only the first part and one node's problem are done without asking the budget; b
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -267,7 +268,7 @@ class Attempt:
         view, tools, claims, nodes = self._view, self._tools, self._claims, self._task.nodes
         return Rejection(
             nodes=len(nodes),
-            explain=lambda: explain(view, tools.masks, claims, nodes),
+            explain=functools.cache(lambda: explain(view, tools.masks, claims, nodes)),
             node_errors={name: texts[id(error)] for name, error in self._errors.items()},
         )
 

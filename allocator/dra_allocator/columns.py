@@ -21,6 +21,7 @@ from dra_cel.quantity import Quantity
 _DRIVER = ColumnKey("driver")
 _SHARING = ColumnKey("sharing")
 _COMPACT_ABOVE = 1024
+_PLAIN = frozenset((str, int, bool))
 
 
 class Column:
@@ -30,8 +31,7 @@ class Column:
 
     def __init__(self, rows: int) -> None:
         self._codes: IntArray = np.zeros(max(rows, 64), np.int32)
-        self._plain: dict[object, int] = {}
-        self._known: dict[object, int] = {}
+        self._known: dict[type, dict[object, int]] = {str: {}, int: {}, bool: {}}
         self.rows = rows
         self.values: list[Any] = [None]
         self.epoch = 0
@@ -59,7 +59,7 @@ class Column:
         return self.values[self._codes[row]]
 
     def _code(self, value: object) -> int:
-        known, key = (self._plain, value) if type(value) is str else (self._known, _identity(value))
+        known, key = self._place(value)
         code = known.get(key)
         if code is None:
             if len(self.values) > _COMPACT_ABOVE and len(self.values) > 2 * self.rows:
@@ -67,6 +67,14 @@ class Column:
             code = known[key] = len(self.values)
             self.values.append(value)
         return code
+
+    def _place(self, value: object) -> tuple[dict[object, int], object]:
+        """Return where the code of a value is, and its key there: by type, because 1, 1.0 and True are one key."""
+        kind = type(value)
+        known = self._known.get(kind)
+        if known is None:
+            known = self._known[kind] = {}
+        return known, value if kind in _PLAIN else _identity(value)
 
     def _compact(self) -> None:
         """Forget values that no row has any more: devices come and go, their serial numbers with them."""
@@ -76,13 +84,11 @@ class Column:
         numbers[live] = np.arange(1, len(live) + 1, dtype=np.int32)
         self._codes[: self.rows] = numbers[self.codes]
         self.values = [None, *(self.values[code] for code in live)]
-        self._plain.clear()
-        self._known.clear()
+        for known in self._known.values():
+            known.clear()
         for code, value in enumerate(self.values[1:], start=1):
-            if type(value) is str:
-                self._plain[value] = code
-            else:
-                self._known[_identity(value)] = code
+            known, key = self._place(value)
+            known[key] = code
         self.epoch += 1
 
 

@@ -90,6 +90,9 @@ class Rows:
 
         A device keeps the row that the slice's device of this name had.
         """
+        if not len(old):
+            self._reserve(len(devices))
+            return np.array([self._free.pop() for _ in devices], np.int32), old
         kept = {self._names[row]: row for row in old.tolist()}
         wanted = [kept.pop(device.name, None) for device in devices]
         still_used = [row for row in wanted if row is not None]
