@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dra_bench.oracle import compare, compare_expressions, quantities
+from dra_bench.oracle import compare, compare_expressions, generate_clusters, quantities
 from dra_bench.oracle.compare import Answer
 from dra_bench.oracle.compare_expressions import Evaluation, differences
 from dra_bench.oracle.process import Oracle
@@ -91,3 +91,9 @@ def test_decimals_of_kubernetes_are_read_exactly() -> None:
     assert (
         quantities._nanos("1339999999999999999999999999999999.000000001") == 1339999999999999999999999999999999000000001
     )
+
+
+def test_an_attempt_of_ours_that_takes_too_long_is_said_to_be_too_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "OUR_SECONDS", 0.0)
+    outcomes = {compare.ours(generate_clusters.generate(seed)).outcome for seed in range(10)}
+    assert "too slow" in outcomes

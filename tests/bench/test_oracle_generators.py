@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -77,3 +78,13 @@ def test_what_is_smaller_than_an_expression_has_fewer_or_simpler_parts(seed: int
     for smaller in made.smaller():
         assert smaller != made
         assert smaller.kind == made.kind
+
+
+def test_crowds_have_more_devices_and_less_time() -> None:
+    def devices(cluster: dict[str, Any]) -> int:
+        return sum(len(one["spec"].get("devices", ())) for one in cluster["slices"])
+
+    crowds = [generate_clusters.generate_crowd(seed) for seed in range(30)]
+    clusters = [generate_clusters.generate(seed) for seed in range(30)]
+    assert sum(map(devices, crowds)) > 2 * sum(map(devices, clusters))
+    assert {crowd["timeLimitMs"] for crowd in crowds} == {500}

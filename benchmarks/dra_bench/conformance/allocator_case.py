@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dra_allocator.allocator import Allocator
+from dra_allocator.budget import Budget
 from dra_allocator.device import DeviceID, ResourceSlice
 from dra_allocator.features import GATES, Features
 from dra_allocator.ledger import Ledger
@@ -91,8 +92,11 @@ class AllocatorCase:
         return found
 
 
-def allocate(data: JSON) -> tuple[Outcome, list[str]]:
-    """Run the input part of a case; returns the outcome and the claims' uids in order. Raises DecodeError."""
+def allocate(data: JSON, limit: Budget | None = None) -> tuple[Outcome, list[str]]:
+    """Run the input part of a case; returns the outcome and the claims' uids in order. Raises DecodeError.
+
+    `limit` ends the attempt with OutOfBudget; without one it takes as long as it takes.
+    """
     table, ledger = Table(), Ledger()
     node = decode.node(data["node"])
     table.apply_node(node)
@@ -107,7 +111,7 @@ def allocate(data: JSON) -> tuple[Outcome, list[str]]:
         for number, obj in enumerate(data.get("claimsToAllocate") or [])
     ]
     allocator = Allocator(share_ids=lambda: SHARE_ID)
-    attempt = allocator.allocate(View(table, ledger, read_features(data)), claims, [node.name])
+    attempt = allocator.allocate(View(table, ledger, read_features(data)), claims, [node.name], limit=limit)
     outcome = attempt.step(_Unbounded())
     while outcome is None:
         outcome = attempt.step(_Unbounded())

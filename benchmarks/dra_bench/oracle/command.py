@@ -14,7 +14,8 @@ from dra_bench.oracle.process import Oracle
 from dra_bench.oracle.studies import STUDIES
 from dra_bench.record import Record, RecordError, Run, current_commit, seed_range
 
-EXAMPLE = """clusters: random clusters through both allocators, judged by a plain model; expressions: random selectors
+EXAMPLE = """clusters: random clusters through both allocators, judged by a plain model; crowds:
+the same with many devices that are alike; expressions: random selectors
 over random devices; quantities: quantities and versions. Needs the oracle: make oracle.
 
 exit codes: 0 every difference is explained, 1 some are not, 2 the oracle or the file of results is missing or broken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,18 +10,24 @@ from typing import Any
 
 import orjson
 
-from dra_bench.conformance.allocator_case import AllocatorCase
+from dra_allocator.outcome import Allocation, OutOfBudget
+from dra_allocator.rejection import Rejection
+from dra_api import encode
+from dra_api.errors import DecodeError
+from dra_bench.conformance.allocator_case import allocate
 from dra_bench.oracle.model.amounts import amount
 from dra_bench.oracle.model.attempt import TooManyStepsError, attempt
 from dra_bench.oracle.model.bugs import Bug
 from dra_bench.oracle.process import Oracle
 
 JSON = dict[str, Any]
+OUR_SECONDS = 2.0
+"""Our engine's time for one attempt, the same as Kubernetes'."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """How an attempt ended: results, none, error, or deadline (Kubernetes), crash (ours), unknown (the model).
+    """How an attempt ended: results, none, error; deadline (Kubernetes), crash, too slow (ours), unknown (the model).
 
     `results` is canonical JSON text, devices in their order; `detail` is an error's text, which is not compared.
     """
@@ -47,10 +54,28 @@ def ours(cluster: JSON) -> Answer:
     """Run our allocator. An exception that is no part of its contract is the outcome `crash`."""
     copied = orjson.loads(orjson.dumps(cluster))
     try:
-        actual = AllocatorCase({"name": "cluster", "input": copied}).run()
+        outcome, uids = allocate(copied, Deadline(OUR_SECONDS))
+    except DecodeError as error:
+        return Answer("error", detail=str(error))
     except Exception:
         return Answer("crash", detail=traceback.format_exc())
-    return _answer({"outcome": actual.outcome, "results": actual.results, "error": actual.error})
+    if isinstance(outcome, Rejection):
+        return Answer("none")
+    if not isinstance(outcome, Allocation):
+        return Answer("too slow" if isinstance(outcome, OutOfBudget) else "error", detail=str(outcome))
+    by_uid = {one.claim_uid: encode.allocation(one.result) for one in outcome.claims}
+    return _answer({"outcome": "results" if uids else "none", "results": [by_uid[uid] for uid in uids]})
+
+
+class Deadline:
+    """A budget of real time."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def exhausted(self) -> bool:
+        """Return whether the time is over."""
+        return time.monotonic() >= self._end
 
 
 def model(oracle: Oracle, cluster: JSON, bugs: frozenset[Bug] = frozenset()) -> Answer:

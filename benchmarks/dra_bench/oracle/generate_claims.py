@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dra_bench.oracle.draw import Draw
+from dra_bench.oracle.generate_slices import CROWD
 
 JSON = dict[str, Any]
 API_VERSION = "resource.k8s.io/v1"
@@ -134,6 +135,8 @@ class ClaimMaker:
             body["allocationMode"] = "All"
         else:
             count = draw.weighted({1: 120, 2: 40, 3: 15, 4: 4, 17: 1})
+            if CROWD in self._aspects:
+                count = draw.number(1, 7)
             body |= {"allocationMode": "ExactCount", "count": count}
         if texts := self._selectors():
             body["selectors"] = [cel(text) for text in texts]

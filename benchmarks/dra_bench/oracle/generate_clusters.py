@@ -10,7 +10,7 @@ from typing import Any
 
 from dra_bench.oracle.draw import Draw
 from dra_bench.oracle.generate_claims import ClaimMaker, classes
-from dra_bench.oracle.generate_slices import slices
+from dra_bench.oracle.generate_slices import CROWD, slices
 
 JSON = dict[str, Any]
 
@@ -32,10 +32,18 @@ FEATURES = {
 NEEDS = {"CompatibilityGroups": "PartitionableDevices", "FractionalCapacityRange": "ConsumableCapacity"}
 
 
+def generate_crowd(seed: int) -> JSON:
+    """Return a cluster with more devices that are alike and larger counts, and half a second for Kubernetes."""
+    return {**_generate(Draw(f"crowd {seed}"), frozenset({CROWD})), "timeLimitMs": 500}
+
+
 def generate(seed: int) -> JSON:
     """Return the input of an attempt, in the form of the conformance cases (`input`)."""
-    draw = Draw(f"cluster {seed}")
-    aspects = frozenset(draw.some(sorted(FEATURES.values()), 0, draw.weighted({0: 1, 2: 4, 3: 4, 5: 2, 11: 1})))
+    return _generate(Draw(f"cluster {seed}"), frozenset())
+
+
+def _generate(draw: Draw, more: frozenset[str]) -> JSON:
+    aspects = frozenset(draw.some(sorted(FEATURES.values()), 0, draw.weighted({0: 1, 2: 4, 3: 4, 5: 2, 11: 1}))) | more
     features = {name: draw.chance(0.95 if aspect in aspects else 0.5) for name, aspect in FEATURES.items()}
     for name, prerequisite in NEEDS.items():
         features[name] = features[name] and features[prerequisite]

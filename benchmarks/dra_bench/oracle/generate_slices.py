@@ -11,6 +11,8 @@ JSON = dict[str, Any]
 API_VERSION = "resource.k8s.io/v1"
 DRIVERS = ("a.example.com", "b.example.com")
 POOLS = ("pool-1", "pool-2")
+CROWD = "crowd"
+"""The aspect of clusters with many devices and large counts."""
 
 
 def slices(draw: Draw, aspects: frozenset[str]) -> list[JSON]:
@@ -51,6 +53,8 @@ class PoolMaker:
             per_device = "counters" in self._aspects and draw.chance(0.25)
             own = {"perDeviceNodeSelection": True} if per_device else scope(draw) if draw.chance(0.2) else common
             count = draw.weighted({0: 1, 1: 3, 2: 8, 3: 10, 4: 8, 5: 5})
+            if CROWD in self._aspects:
+                count = draw.number(5, 12)
             if draw.chance(0.03):
                 first = 0  # the names of the slice before, again: the pool is invalid
             devices = [

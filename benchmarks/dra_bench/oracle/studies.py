@@ -31,7 +31,15 @@ class Finding:
 
 def cluster(oracle: Oracle, seed: int) -> Finding:
     """One random cluster through both allocators and the model."""
-    case = generate_clusters.generate(seed)
+    return _judged(oracle, generate_clusters.generate(seed))
+
+
+def crowd(oracle: Oracle, seed: int) -> Finding:
+    """One cluster of many devices that are alike: Kubernetes may run out of time, the model may have no opinion."""
+    return _judged(oracle, generate_clusters.generate_crowd(seed))
+
+
+def _judged(oracle: Oracle, case: JSON) -> Finding:
     verdict = judge(oracle, case)
     if not verdict.unexplained:
         return Finding(verdict.kind)
@@ -92,6 +100,7 @@ def quantity(oracle: Oracle, seed: int) -> Finding:
 
 STUDIES: Mapping[str, Callable[[Oracle, int], Finding]] = {
     "clusters": cluster,
+    "crowds": crowd,
     "expressions": expression,
     "quantities": quantity,
 }

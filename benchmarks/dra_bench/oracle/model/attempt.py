@@ -15,7 +15,7 @@ from dra_bench.oracle.model.selectors import Asks, Expressions
 
 JSON = dict[str, Any]
 LARGEST_CLAIM = 32
-MOST_STEPS = 20_000
+MOST_STEPS = 8_000
 Claims = list[list[list[Alternative]]]
 
 
