@@ -36,6 +36,13 @@ def _loops(macro: str, depth: int, core: str) -> str:
     return text
 
 
+def _filters(depth: int) -> str:
+    text = "true"
+    for level in range(depth):
+        text = f"size(lists.range(60).filter(v{level}, {text})) > 0"
+    return text
+
+
 def _numbers(joint: str, frame: tuple[str, str]) -> str:
     numbers: list[str] = []
     length = len(frame[0]) + len(frame[1])
@@ -67,9 +74,9 @@ SHAPES: Mapping[str, Callable[[], str]] = {
     "ternaries to the left": lambda: nested("(", "true", " ? true : false)", 240),
     "and": lambda: filled(f"{A}.b", " && "),
     "or": lambda: filled(f"{A}.?i.orValue(1) == 1", " || "),
-    "and of different attributes": lambda: " && ".join(f"{A}.{x}{y} == 1" for x in _NAMES[:10] for y in _NAMES[:26]),
-    "or of values": lambda: " || ".join(f"{A}.i == {number}" for number in range(280)),
-    "and of or": lambda: " && ".join(f"({A}.i == {number} || {A}.s == 'v{number}')" for number in range(145)),
+    "and of different attributes": lambda: " && ".join(f"{A}.{x}_{y} == 1" for x in _NAMES[:10] for y in _NAMES[:24]),
+    "or of values": lambda: " || ".join(f"{A}.i == {number}" for number in range(270)),
+    "and of or": lambda: " && ".join(f"({A}.i == {number} || {A}.s == 'v{number}')" for number in range(128)),
     "not equal": lambda: filled("1 != 2", " == true != "),
     "sums": lambda: filled("1", " + ", frame=("", " == 1")),
     "sums of doubles": lambda: filled("1.5", " * ", frame=("", " > 0.0")),
@@ -88,7 +95,7 @@ SHAPES: Mapping[str, Callable[[], str]] = {
     "escapes": lambda: "'" + "\\u00e4" * 1_700 + "' == device.driver",
     "loops, all": lambda: _loops("all", 4, "true"),
     "loops, exists": lambda: _loops("exists", 4, "false"),
-    "loops, filter": lambda: f"size({_loops('filter', 3, 'true')}) == 0",
+    "loops, filter": lambda: _filters(3),
     "loops, map": lambda: "size(" + _loops("map", 3, "1") + ") == 0",
     "loops over what maps make": lambda: "lists.range(1000).map(x, lists.range(1000)).flatten().all(x, x >= 0)",
     "loops in 20 levels": lambda: _loops("all", 20, "true"),
@@ -109,7 +116,7 @@ SHAPES: Mapping[str, Callable[[], str]] = {
     "pattern in parentheses": lambda: "device.driver.matches('" + nested("(", "a", ")", 2_000) + "')",
     "pattern of words": lambda: "device.driver.matches('" + r"\\pL*" * 1_500 + "')",
     "pattern made while running": lambda: "lists.range(500).all(x, device.driver.matches('(' + string(x) + '|a)*'))",
-    "quantity of many digits": lambda: "quantity('" + "9" * 10_000 + "').sign() == 0",
+    "quantity of many digits": lambda: "sign(quantity('" + "9" * 10_000 + "')) == 0",
     "integer of many digits": lambda: "9" * 10_000 + " == 1",
     "double of many digits": lambda: "1." + "9" * 10_000 + " == 1.0",
     "int() of many digits": lambda: "int('" + "9" * 10_000 + "') == 1",
@@ -124,8 +131,8 @@ SHAPES: Mapping[str, Callable[[], str]] = {
     "one long name": lambda: "a" * MAX_LENGTH,
     "open brackets": lambda: "([{" * 3_400,
     "closing brackets": lambda: "}])" * 3_400,
-    "an open text": lambda: "'" + "a" * MAX_LENGTH,
-    "a comment": lambda: "//" + "a" * MAX_LENGTH,
+    "an open text": lambda: "'" + "a" * (MAX_LENGTH - 1),
+    "a comment": lambda: "//" + "a" * (MAX_LENGTH - 2),
     "blanks": lambda: " " * MAX_LENGTH,
     "lines": lambda: "\n" * (MAX_LENGTH - 4) + "true",
     "optional fields": lambda: "dyn(device)" + ".?a" * 3_000 + ".hasValue()",
