@@ -312,6 +312,23 @@ def test_a_dropped_field_is_noticed_also_when_the_answer_itself_gets_lost(answer
     run_virtual(main)
 
 
+def test_an_answer_without_our_reservation_is_no_reservation() -> None:
+    def drop_reservation(request: Request) -> Request:
+        sent = body(request)
+        sent["status"]["reservedFor"] = []
+        return replace(request, body=orjson.dumps(sent))
+
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+        world.faulty.rewrite(STATUS, drop_reservation)
+        with pytest.raises(ClaimLostError, match="dropped our entry"):
+            await world.claims().allocate_and_reserve(claim, allocation(), pod)
+        assert "allocation" not in (await world.live()).get("status", {})
+
+    run_virtual(main)
+
+
 def test_a_pod_that_joins_before_a_dropped_field_is_undone_keeps_the_allocation() -> None:
     async def main(clock: VirtualClock) -> None:
         world = World(clock)
