@@ -8,6 +8,7 @@ the table again, and refuses with StaleRowsError if it has changed.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -202,22 +203,24 @@ class NodeProblem:
     def _claim(self, claim: ResolvedClaim) -> tuple[tuple[Candidates, ...], ...]:
         total = 0
         requests = []
+        depends = False
         for alternatives in claim.requests:
             candidates = tuple(self._candidates(request) for request in alternatives)
-            if any(one.is_all for one in candidates):
-                total += self._check_all_limit(alternatives, candidates, total)
+            depends = depends or any(one.is_all for one in candidates)
+            if depends:
+                total += self._check_limit(alternatives, candidates, total)
             else:
                 total += min(one.wanted for one in candidates)
             requests.append(candidates)
         return tuple(requests)
 
-    def _check_all_limit(
+    def _check_limit(
         self, alternatives: tuple[ResolvedRequest, ...], candidates: tuple[Candidates, ...], total: int
     ) -> int:
         try:
             return check_limit(alternatives, [one.wanted for one in candidates], total)
         except AttemptFailedError as failure:
-            raise alternatives[0].failure(failure.error.kind, failure.error.cause, node=True) from failure
+            raise AttemptFailedError(replace(failure.error, scope="node")) from failure
 
     def _candidates(self, request: ResolvedRequest) -> Candidates:
         status = self._status(request)

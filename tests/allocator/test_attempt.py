@@ -210,6 +210,13 @@ def test_admin_access_to_any_other_device_is_had_once_in_a_claim_and_by_every_cl
     assert picked(cluster.allocate(twice, claim(name="two"))) == [["d0", "d1"], ["d0"]]
 
 
+def test_all_devices_and_others_beside_them_are_too_many_for_a_claim() -> None:
+    cluster = Cluster(resource_slice("s", [device(f"d{n:02}") for n in range(15)], node="n1"))
+    outcome = cluster.allocate(claim(request("all", mode="All"), request("b", 17), request("c", 1)))
+    assert isinstance(outcome, AllocationError)
+    assert (outcome.kind, outcome.request) == ("too-many-devices", "c")
+
+
 def test_the_class_is_asked_first_and_its_false_ends_it() -> None:
     cluster = Cluster(resource_slice("s", [device("d0")], node="n1"))
     cluster.table.apply_class(DeviceClass(CLASS, ("device.driver == 'other'",)))
