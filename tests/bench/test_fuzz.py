@@ -159,3 +159,16 @@ def test_a_study_that_is_not_there_is_refused_by_name(
     assert "there is no study 'tests'; use texts" in capsys.readouterr().err
     (tmp_path / "fuzz.json").write_text("[]")
     assert run("--results", str(tmp_path / "fuzz.json")) == 2
+
+
+def test_the_times_of_the_worst_selectors_are_shown_piece_by_piece(
+    run: Callable[..., int], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shapes = {"fine": lambda: "device.driver == 'a'", "broken": lambda: "((("}
+    monkeypatch.setattr("dra_bench.fuzz.worst.SHAPES", shapes)
+    assert run("--times") == 0
+    head, fine, broken = capsys.readouterr().out.splitlines()
+    assert head.split()[:5] == ["shape", "length", "compile", "evaluate", "masks"]
+    assert fine.split()[0] == "fine"
+    assert fine.split()[-1] == "False"
+    assert broken.split()[3:5] == ["-", "-"]

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from dra_bench.fuzz import worst
 from dra_bench.fuzz.runner import Failure, Runner
 from dra_bench.fuzz.studies import STUDIES
 from dra_bench.fuzz.study import Study
@@ -22,7 +23,8 @@ exit codes: 0 all of it held, 1 something did not, 2 the file of results is brok
 example:
   dra-bench fuzz
   dra-bench fuzz selectors slices --seeds 0-99999 --results benchmarks/results/fuzz.json
-  dra-bench fuzz claims --seeds 17"""
+  dra-bench fuzz claims --seeds 17
+  dra-bench fuzz --times"""
 
 BLOCK = 1000
 """Seeds between two writes of the file: a run that is cut off goes on from there."""
@@ -36,6 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("studies", nargs="*", metavar="STUDY", help=f"{names} (default: all)")
     seeds = "both included (default: 0-999)"
     parser.add_argument("--seeds", type=seed_range, default=(0, 999), metavar="A-B", help=seeds)
+    times = "instead: how long the worst selectors take, piece by piece"
+    parser.add_argument("--times", action="store_true", help=times)
     parser.add_argument("--results", type=Path, metavar="FILE", help="append to this JSON file; go on where it ends")
 
 
@@ -45,6 +49,11 @@ def execute(arguments: argparse.Namespace) -> int:
     if unknown:
         print(f"error: there is no study {unknown[0]!r}; use {', '.join(STUDIES)}", file=sys.stderr)
         return 2
+    if arguments.times:
+        print(worst.HEAD)
+        for times in worst.measure(time.process_time):
+            print(times, flush=True)
+        return 0
     try:
         record, commit = Record(arguments.results), current_commit()
         failed = 0

@@ -54,7 +54,7 @@ def check(given: Input, watch: Watch) -> str:
     except CompileError as error:
         _readable(error)
         return "refused"
-    devices = _devices(seed % 50)
+    devices = sample_devices(seed % 50)
     letters = ""
     for device in devices:
         with watch.at_most(EVALUATE_MS, "evaluate"):
@@ -64,7 +64,8 @@ def check(given: Input, watch: Watch) -> str:
 
 
 @cache
-def _devices(seed: int) -> list[DeviceFields]:
+def sample_devices(seed: int) -> list[DeviceFields]:
+    """Return a few devices that have what the generated expressions read."""
     return [device_fields(device) for device in generate_expressions.devices(seed, 4)]
 
 
