@@ -119,5 +119,13 @@ def test_a_helper_without_a_counterpart_is_left_out_not_passed(tmp_path: Path) -
     assert ran.out.endswith("0 passed, 0 failed, 1 left out\n")
 
 
+def test_the_report_can_be_kept_in_a_file_with_its_commit(tmp_path: Path) -> None:
+    results = tmp_path / "results" / "conformance.json"
+    bench(tmp_path, [allocator_case(outcome="none")], "--results", str(results))
+    kept = json.loads(results.read_text())
+    assert kept["commit"]
+    assert kept["passed"] + kept["failed"] == 1
+
+
 def test_a_report_counts_its_failures() -> None:
     assert Report().failed == 0

@@ -13,6 +13,7 @@ from dra_api.errors import ApiError
 from dra_bench.conformance.case import Case, CaseFileError
 from dra_bench.conformance.case_file import read_cases
 from dra_bench.conformance.runner import Report, actual_line, run_cases
+from dra_bench.record import current_commit
 
 EXAMPLE = """The files are told apart by their content: allocator cases, selector cases, golden rows, helper tables.
 
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `conformance`."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="case files (JSON)")
     parser.add_argument("--json", action="store_true", help="passed, failed, failures[].{name, difference} as JSON")
+    parser.add_argument("--results", type=Path, metavar="FILE", help="write the report, with the commit, to this file")
     parser.add_argument("--actual", action="store_true", help="print one JSON line per case: what really came out")
 
 
@@ -42,6 +44,10 @@ def execute(arguments: argparse.Namespace) -> int:
             sys.stdout.write(orjson.dumps(actual_line(case)).decode() + "\n")
         return 0
     report = run_cases(_progress(cases))
+    if arguments.results is not None:
+        arguments.results.parent.mkdir(parents=True, exist_ok=True)
+        content = {"commit": current_commit(), **report.as_json()}
+        arguments.results.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
     if arguments.json:
         sys.stdout.write(orjson.dumps(report.as_json(), option=orjson.OPT_INDENT_2).decode() + "\n")
     else:
