@@ -144,3 +144,20 @@ def test_a_binding_whose_answer_is_lost_is_looked_up_not_guessed(
         assert proxy.lost == lose
         assert len(seen) == len(set(seen)), "a binding that had been done was sent again"
         all_free_again(workload)
+
+
+def test_watches_that_are_cut_every_second_lose_nothing(
+    workload: Workload, control_plane: ControlPlane, tmp_path: Path
+) -> None:
+    pods = 40
+    with (
+        CuttingProxy(control_plane.connection("dra-scheduler"), watch_seconds=1.0) as proxy,
+        SchedulerProcess(proxy.kubeconfig(tmp_path), tmp_path) as scheduler,
+    ):
+        for number in range(pods):
+            workload.create_pod(f"pod-{number}")
+        all_bound(workload, pods)
+        eventually(lambda: proxy.lost >= 10, "ten cut watches")
+        workload.create_pod("late")
+        all_bound(workload, pods + 1)
+        assert scheduler.get("/livez") == scheduler.get("/readyz") == 200

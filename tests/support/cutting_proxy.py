@@ -19,11 +19,22 @@ _HOP = frozenset(("transfer-encoding", "connection", "content-length", "host"))
 
 
 class CuttingProxy:
-    """Runs in a thread of its own. `cut` says of each request, given method and path, whether its answer is lost."""
+    """Runs in a thread of its own.
 
-    def __init__(self, connection: Connection, cut: Callable[[str, str], bool]) -> None:
+    `cut` says of each request, given method and path, whether its answer is lost. `watch_seconds`: how long a watch
+    lasts before it is cut; None: as long as the server lets it.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        cut: Callable[[str, str], bool] = lambda _method, _path: False,
+        *,
+        watch_seconds: float | None = None,
+    ) -> None:
         self._connection = connection
         self._cut = cut
+        self._watch_seconds = watch_seconds
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._runner: web.AppRunner | None = None
@@ -74,6 +85,10 @@ class CuttingProxy:
         assert self._runner is not None
         await self._runner.cleanup()
         await self._session.close()
+        rest = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in rest:
+            task.cancel()
+        await asyncio.gather(*rest, return_exceptions=True)
 
     async def _forward(self, request: web.Request) -> web.StreamResponse:
         headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP}
@@ -88,7 +103,15 @@ class CuttingProxy:
             kept = {name: value for name, value in answer.headers.items() if name.lower() not in _HOP}
             streamed = web.StreamResponse(status=answer.status, headers=kept)
             await streamed.prepare(request)
-            async for chunk in answer.content.iter_any():
-                await streamed.write(chunk)
+            seconds = self._watch_seconds if request.query.get("watch") else None
+            try:
+                async with asyncio.timeout(seconds):
+                    async for chunk in answer.content.iter_any():
+                        await streamed.write(chunk)
+            except TimeoutError:
+                self.lost += 1
+                if request.transport is not None:
+                    request.transport.abort()
+                return streamed
             await streamed.write_eof()
             return streamed
