@@ -7,9 +7,8 @@ import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from support.faulty import status
-
 from dra_api.transport import Request, Response, Transport, TransportError, WatchRefusedError
+from support.faulty import status
 
 
 class Crashing:

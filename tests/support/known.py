@@ -13,7 +13,6 @@ from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.cycle import Cycle
 from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.settings import Settings
-
 from support.fake_clock import FakeClock
 from support.objects import Raw, make_class, make_node, make_slice
 
