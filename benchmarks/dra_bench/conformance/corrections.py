@@ -30,8 +30,5 @@ CORRECTIONS = {
     "TestConsumableCapacity/use-milli: all integer, fits in milli (no hasFractional gate any more)": Correction(
         "results", _INTEGER_RANGE, results=False
     ),
-    "TestConsumableCapacity/violate-capacity-sharing: requested value overflows milli representation": Correction(
-        "results", _INTEGER_RANGE, results=False
-    ),
 }
 """By the name that a case reports."""
