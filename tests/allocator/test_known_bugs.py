@@ -8,6 +8,7 @@ from dra_allocator.claim import Constraint
 from dra_allocator.device import DeviceID, NodeScope
 from dra_allocator.outcome import AllocationResult, DeviceResult
 from dra_allocator.rejection import Rejection
+from dra_cel.quantity import Quantity
 from support.devices import (
     DRIVER,
     Cluster,
@@ -94,7 +95,8 @@ def test_a_device_that_is_held_as_a_whole_is_not_shared_whoever_else_holds_a_sha
     cluster = on_one_node(shared)
     cluster.ledger.observe("uid-share", holding("a", pool="n1", share_id="1", memory="1"))
     cluster.ledger.observe("uid-whole", holding("a", pool="n1"))
-    assert isinstance(cluster.allocate(claim()), Rejection)
+    one = claim(request(capacity={"memory": Quantity.from_int(1)}))
+    assert isinstance(cluster.allocate(one), Rejection)
 
 
 def test_a_device_with_a_share_is_not_given_away_as_a_whole() -> None:
