@@ -250,7 +250,7 @@ def _unscale(nanos: int, scale: int) -> int:
 def _canonical_decimal(nanos: int) -> tuple[int, int]:
     """Return mantissa and exponent: no factor of 1000 in the mantissa, the exponent a multiple of 3."""
     exponent = -9
-    while nanos % 1000 == 0:
+    while nanos % 1000 == 0 and exponent + 3 <= MAX_EXPONENT:  # what is printed can be read again
         nanos //= 1000
         exponent += 3
     return nanos, exponent

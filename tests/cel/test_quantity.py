@@ -84,6 +84,7 @@ def test_parses_ten_thousand_digits() -> None:
     assert Quantity.parse("0." + "3" * 10_000).nanos == 333333334
     assert Quantity.parse("1e" + "0" * 10_000 + "3") == Quantity.parse("1k")
     assert str(Quantity.parse("1" * 10_000)) == "1" * 10_000
+    assert Quantity.parse(str(Quantity.parse("1" + "0" * 5_000))) == Quantity.parse("1" + "0" * 5_000)
     assert "1" * 10_000 in repr(Quantity.parse("1" * 10_000))
     assert str(Quantity.parse("-7" + "0" * 8_000 + "1k")) == "-7" + "0" * 8_000 + "1k"
 
