@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format conformance controlplane test-cluster clean
+.PHONY: help venv demo test check format conformance fuzz mutate oracle controlplane test-cluster clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -38,6 +38,17 @@ format: venv ## Format the code
 conformance: venv ## Run the case files in $DRA_CONFORMANCE through the engine; fails without them
 	@test -n "$(DRA_CONFORMANCE)" || { echo "set DRA_CONFORMANCE to the folder with the case files"; exit 1; }
 	$(BIN)/dra-bench conformance $(DRA_CONFORMANCE)/*.json
+
+fuzz: venv ## Try 2,000 inputs of each kind on the engine (SEEDS=A-B for others)
+	$(BIN)/dra-bench fuzz --seeds $(or $(SEEDS),0-1999)
+
+mutate: venv ## Check that the tests catch each defect under tests/mutations
+	$(BIN)/python tools/mutate.py
+
+oracle: venv ## Compare the engine with Kubernetes' own on 2,000 clusters and expressions (needs Go; SEEDS=A-B)
+	$(BIN)/python tests/oracle/build.py
+	$(BIN)/dra-bench oracle clusters --seeds $(or $(SEEDS),0-1999)
+	$(BIN)/dra-bench oracle expressions --seeds $(or $(SEEDS),0-1999)
 
 controlplane: venv ## Build the real control plane for tests (needs Go; minutes at first, then nothing)
 	$(BIN)/python tests/controlplane/build.py

@@ -9,6 +9,8 @@ from importlib import import_module
 
 COMMANDS = {
     "conformance": ("dra_bench.conformance.command", "run case files of Kubernetes' own tests through our engine"),
+    "fuzz": ("dra_bench.fuzz.command", "try our engine on inputs made from seeds"),
+    "oracle": ("dra_bench.oracle.command", "compare our engine with Kubernetes' own on inputs made from seeds"),
 }
 
 EXAMPLE = """example:
