@@ -264,8 +264,7 @@ class RequestCounts:
     def _overlaid(self, view: View) -> Iterator[tuple[int, int]]:
         """Yield the rows of devices whose holders the view's overlay changes, with what they are then."""
         for device in view.overlay.devices:
-            row = view.table.row_of(device)
-            if row is not None:
+            for row in view.table.rows_of(device):
                 yield row, self._code(int(self._fixed[row]), usage(view.holders(device)))
 
     def _nodes_of(self, view: View, row: int) -> Longs:

@@ -56,8 +56,7 @@ class Occupancy:
         devices = self._ledger.journal.since(position)
         if devices is None:
             return None
-        rows = (self._table.row_of(device) for device in dict.fromkeys(devices))
-        return [row for row in rows if row is not None]
+        return [row for device in dict.fromkeys(devices) for row in self._table.rows_of(device)]
 
     def _read_table(self) -> None:
         rows = self._table.rows_since(self._table_position) if self._table_position >= 0 else None
@@ -80,6 +79,5 @@ class Occupancy:
         self._ledger_position = self._ledger.journal.position
 
     def _refresh(self, device: DeviceID) -> None:
-        row = self._table.row_of(device)
-        if row is not None:
+        for row in self._table.rows_of(device):
             self._states[row] = usage(self._ledger.holders_of(device))

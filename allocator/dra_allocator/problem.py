@@ -187,9 +187,9 @@ class NodeProblem:
     def _held_states(self) -> list[int]:
         states: list[int] = self.view.occupancy.states()[self.layout.rows].tolist()
         for device in self.view.overlay.devices:
-            row = self.view.table.row_of(device)
-            if row is not None and row in self._rows:
-                states[self._rows.index(row)] = usage(self.view.holders(device))
+            for row in self.view.table.rows_of(device):
+                if row in self._rows:
+                    states[self._rows.index(row)] = usage(self.view.holders(device))
         return states
 
     def _selectable_at_all(self) -> BoolArray:

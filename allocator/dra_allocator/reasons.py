@@ -118,8 +118,7 @@ class Sieve:
         view = self._view
         states = view.occupancy.states().copy()
         for device in view.overlay.devices:
-            row = view.table.row_of(device)
-            if row is not None:
+            for row in view.table.rows_of(device):
                 states[row] = usage(view.holders(device))
         shared = np.flatnonzero(states == SHARED)
         used: BoolArray = states != FREE

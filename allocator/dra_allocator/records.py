@@ -51,13 +51,18 @@ class SliceRecord:
 
 @dataclass(slots=True, eq=False)
 class PoolRecord:
-    """The slices of one pool, all generations. `version` changes with every change and never comes again."""
+    """The slices of one pool, all generations. `version` changes with every change and never comes again.
+
+    `names` has the row of each device of the newest generation, `twins` all rows of the names that are published
+    more than once: for different nodes that is one device with several rows.
+    """
 
     id: PoolID
     version: int = 0
     slices: dict[str, SliceRecord] = field(default_factory=dict)
     assessments: dict[PoolRules, tuple[int, Assessment]] = field(default_factory=dict)
     names: dict[str, int] | None = None
+    twins: dict[str, tuple[int, ...]] = field(default_factory=dict)
     newest: tuple[SliceRecord, ...] | None = None
 
     def newest_slices(self) -> tuple[SliceRecord, ...]:

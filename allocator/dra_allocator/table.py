@@ -153,21 +153,24 @@ class Table:
         """Return the slices with this shared scope, or with a device that has it."""
         return list(self._slices_by_scope.get(number, {}).values())
 
-    def row_of(self, device: DeviceID) -> int | None:
-        """Return the row of a device of its pool's newest generation."""
+    def rows_of(self, device: DeviceID) -> tuple[int, ...]:
+        """Return the rows of a device of its pool's newest generation, by slice name; who holds it, holds them all.
+
+        That is one row or none, unless slices for different nodes publish the same name.
+        """
         pool = self.pools.get(PoolID(device.driver, device.pool))
         if pool is None:
-            return None
-        if pool.names is None:
-            pool.names = {
-                self.rows.name(row): row for record in reversed(pool.newest_slices()) for row in record.rows.tolist()
-            }
-        return pool.names.get(device.device)
+            return ()
+        names = self._names(pool) if pool.names is None else pool.names
+        row = names.get(device.device)
+        if row is None:
+            return ()
+        return pool.twins.get(device.device) or (row,)
 
     def device(self, device: DeviceID) -> Device | None:
-        """Return a device of its pool's newest generation."""
-        row = self.row_of(device)
-        return None if row is None else self.rows.device(row)
+        """Return a device of its pool's newest generation, the first one of this name."""
+        rows = self.rows_of(device)
+        return self.rows.device(rows[0]) if rows else None
 
     def devices(self) -> Iterator[tuple[DeviceID, Device, NodeScope | None]]:
         """Yield every device of each pool's newest generation with the scope in which it is seen."""
@@ -194,6 +197,18 @@ class Table:
     def _tick(self) -> int:
         self.version += 1
         return self.version
+
+    def _names(self, pool: PoolRecord) -> dict[str, int]:
+        """Note the rows of the pool's device names."""
+        names = pool.names = {}
+        pool.twins = {}
+        for record in pool.newest_slices():
+            for row in record.rows.tolist():
+                name = self.rows.name(row)
+                first = names.setdefault(name, row)
+                if first != row:
+                    pool.twins[name] = (*pool.twins.get(name, (first,)), row)
+        return names
 
     def _pool_changed(self, pool: PoolRecord) -> None:
         pool.changed(self._tick())

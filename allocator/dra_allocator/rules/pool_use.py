@@ -21,7 +21,7 @@ def held_consumption(problem: NodeProblem, pool: PoolOnNode) -> Iterator[Counter
     view = problem.view
     rows = view.table.rows
     states = view.occupancy.states()
-    overlaid = {view.table.row_of(device): device for device in view.overlay.devices}
+    overlaid = {row: device for device in view.overlay.devices for row in view.table.rows_of(device)}
     for record in pool.universe:
         if record.shared_counters:
             continue
