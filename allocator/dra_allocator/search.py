@@ -8,7 +8,7 @@ device of it. Within a request devices are picked in ascending order of position
 Four things keep it from being exponential where the devices give no reason for it; none of them can skip a solution:
 
 * Enough left: a Pick ends at once if fewer free candidates are left than are still wanted; after a failure below
-  it, it also asks the rules (`prune`) and looks at what the later requests still need.
+  it, it also asks the rules (`prune`) for this request and each later one, and whether all can have devices at once.
 * Interchangeable devices: a candidate like one that failed in the same Pick fails too. With c (earlier) and c'
   (later) alike, a solution with c' becomes one with c by swapping the two, because positions after c' come after c.
 * Failed states: (place in the search, kinds of the devices taken, accounts of the rules) that failed once fail again.
@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 
 from dra_allocator.budget import Budget
 from dra_allocator.candidates import NO, OPEN, YES, Candidates, Need
+from dra_allocator.matching import Demand, can_all_have
 from dra_allocator.problem import NodeProblem
 from dra_allocator.requests import MAX_DEVICES
 from dra_allocator.result import Solution
@@ -79,6 +80,7 @@ class Search:
         self._failed: set[Hashable] = set()
         self.picks: list[tuple[Candidates, int]] = []
         self.steps = 0
+        self._evaluated = False
         self._begin(0)
 
     def step(self, budget: Budget) -> bool | None:
@@ -90,7 +92,8 @@ class Search:
             done = self._choose(frame) if isinstance(frame, _Choice) else self._pick(frame)
             if done:
                 return True
-            if self.steps >= check_at:
+            if self._evaluated or self.steps >= check_at:
+                self._evaluated = False
                 if budget.exhausted():
                     return None
                 check_at = self.steps + _CHECK_EVERY
@@ -149,7 +152,7 @@ class Search:
                 return self._go_on(frame)
             if candidates.is_all:
                 break
-            if self.steps % _CHECK_EVERY == 0:
+            if self._evaluated or self.steps % _CHECK_EVERY == 0:
                 return False
         return self._give_up(frame)
 
@@ -192,6 +195,7 @@ class Search:
         if frame.failed_kinds and self._kind_now(position) in frame.failed_kinds:
             return False
         if candidates.status[position] == OPEN:
+            self._evaluated = True  # that may have taken long: the budget is asked next
             candidates.status[position] = YES if self._problem.resolve(candidates.request, position) else NO
         if candidates.status[position] == NO:
             return False
@@ -259,31 +263,46 @@ class Search:
         return kept if len(kept) >= wanted else ()
 
     def _later_requests_can_do(self, frame: _Pick) -> bool:
-        """Return whether this request and the later plain ones still find enough, each and all together.
+        """Return whether this request and the later ones still find enough, each and all together.
 
         While a device of a later request may be an error, nothing is ruled out: that is to be told.
         """
         later = self._requests[frame.request + 1 :]
         if any(self._may_fail(one, one.positions) for alternatives in later for one in alternatives):
             return True
-        needs = []
+        needs: list[list[Need]] = []
         if not frame.candidates.admin:
             here = frame.candidates.positions[bisect_left(frame.candidates.positions, frame.first) :]
             free = [position for position in here if self._is_free(frame.candidates, position)]
-            needs.append(Need(frame.candidates, free, frame.candidates.wanted - frame.number))
+            needs.append([Need(frame.candidates, free, frame.candidates.wanted - frame.number)])
         for alternatives in later:
-            candidates = alternatives[0]
-            if len(alternatives) > 1 or candidates.is_all or candidates.admin:
-                continue
-            free = [one for one in candidates.positions if candidates.status[one] and self._is_free(candidates, one)]
-            if len(free) < candidates.wanted:
+            possible = [need for one in alternatives if (need := self._need(one)) is not None]
+            if not possible:
                 return False
-            needs.append(Need(candidates, free, candidates.wanted))
-        union = {position for need in needs for position in need.positions}
-        shareable = any(self._problem.is_shareable(position) for position in union)
-        if not shareable and len(union) < sum(need.wanted for need in needs):
-            return False
-        return all(rule.suffices(needs) for rule in self._rules)
+            if not any(one.admin for one in alternatives):
+                needs.append(possible)
+        plain = [possible[0] for possible in needs if len(possible) == 1]
+        return can_all_have([self._demand(possible) for possible in needs]) and all(
+            rule.suffices(plain) for rule in self._rules
+        )
+
+    def _need(self, candidates: Candidates) -> Need | None:
+        """Return what a later request needs, with the devices that are left to it; None: there are too few."""
+        wanted = candidates.wanted
+        kept: Sequence[int] = [
+            one for one in candidates.positions if candidates.status[one] and self._is_free(candidates, one)
+        ]
+        for rule in self._rules:
+            if not wanted or len(kept) < wanted:
+                return None
+            kept = rule.prune(candidates, kept, wanted)
+        return Need(candidates, kept, wanted) if wanted and len(kept) >= wanted else None
+
+    def _demand(self, possible: Sequence[Need]) -> Demand:
+        """Return the least that one of the alternatives takes of devices that cannot be shared."""
+        positions = {position for need in possible for position in need.positions}
+        alone = sorted(position for position in positions if not self._problem.is_shareable(position))
+        return max(0, min(need.wanted for need in possible) - (len(positions) - len(alone))), alone
 
     def _may_fail(self, candidates: Candidates, positions: Sequence[int]) -> bool:
         """Return whether looking at one of these free devices may end in an error, which has to be reached then."""
