@@ -9,7 +9,7 @@ from dra_bench.fuzz.study import PropertyError, Study, Watch
 from dra_bench.fuzz.text import damaged, smaller
 from dra_bench.oracle.draw import Draw
 
-PARSE_MS = 50.0
+PARSE_MS = 100.0
 """CPU time for 10 KiB."""
 _QUERIES = (
     "a=b", "a==b,c!=d", "!a", "a,b", "a in (x, y),b notin (z)", "a.b/c in ()", "n>1,m<2", "metadata.name=a", "x\\,y=z",

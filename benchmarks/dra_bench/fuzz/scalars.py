@@ -11,7 +11,7 @@ from dra_bench.oracle.quantities import quantity_text, version_text
 from dra_cel.quantity import Quantity, QuantityError
 from dra_cel.semver import Semver, SemverError
 
-PARSE_MS = 20.0
+PARSE_MS = 50.0
 """CPU time for 10 KiB."""
 
 

@@ -18,11 +18,11 @@ from dra_cel.device import DeviceFields
 from dra_cel.errors import CompileError, EvaluationError
 from dra_cel.selector import Selector, compile_selector
 
-COMPILE_MS = 100.0
-"""CPU time to compile 10 KiB: 50 where the core is its own, double that where it is shared."""
+COMPILE_MS = 150.0
+"""CPU time to compile 10 KiB: some 50 where the core is its own, more where it is shared with other processes."""
 EVALUATE_MS = 1000.0
 """CPU time to evaluate one device: the cost limit ends it."""
-MASKS_MS = 100.0
+MASKS_MS = 200.0
 """CPU time of one call of `masks` over the devices."""
 
 Input = tuple[str, int]
