@@ -16,7 +16,6 @@ from dra_cel.ast import (
     Message,
     Node,
     Select,
-    qualified_name,
 )
 from dra_cel.environment import DEVICE_VARIABLE, MESSAGE_FIELDS, UNSUPPORTED_MESSAGES, Environment
 from dra_cel.errors import CompileError
@@ -100,13 +99,15 @@ class _Checker:
         self._unifier = Unifier()
         self._types: dict[Node, Type] = {}
         self._resolutions: dict[Node, Resolution] = {}
+        self._names: dict[Node, str | None] = {}
         self._scopes: list[dict[str, Type]] = [{DEVICE_VARIABLE: t.DEVICE}]
         self._index = environment.functions
 
     def run(self, root: Node) -> Checked:
         self._check(root)
         known: dict[int, Type] = {}
-        types = {node: self._unifier.closed(type_, known) for node, type_ in self._types.items()}
+        closed = self._unifier.closed
+        types = {node: closed(type_, known) if type_.is_open else type_ for node, type_ in self._types.items()}
         return Checked(self._text, root, types, self._resolutions)
 
     def _error(self, offset: int, message: str, suggestion: str | None = None) -> CompileError:
@@ -130,6 +131,17 @@ class _Checker:
         return self._error(offset, f"expected type '{expected}' but found '{found}'")
 
     # --- names
+
+    def _qualified_name(self, node: Node) -> str | None:
+        """Return `a.b.c` where the node is a chain of plain names, else None."""
+        if isinstance(node, Ident):
+            return node.name
+        if not isinstance(node, Select) or node.test_only:
+            return None
+        if node not in self._names:
+            operand = self._qualified_name(node.operand)
+            self._names[node] = None if operand is None else f"{operand}.{node.field}"
+        return self._names[node]
 
     def _lookup(self, name: str) -> Type | None:
         if name.startswith("."):
@@ -160,7 +172,7 @@ class _Checker:
 
     def _select(self, node: Node) -> Type:
         assert isinstance(node, Select)
-        name = None if node.test_only else qualified_name(node)
+        name = self._qualified_name(node)
         if name is not None and self._lookup(name.split(".", 1)[0]) is None:
             found = self._type_name(node, name)
             if found is not None:
@@ -202,7 +214,7 @@ class _Checker:
             self._check(argument)
         if node.target is None:
             return self._resolve(node, node.function, None)
-        prefix = qualified_name(node.target)
+        prefix = self._qualified_name(node.target)
         if prefix is not None and f"{prefix}.{node.function}".removeprefix(".") in self._index:
             return self._resolve(node, f"{prefix}.{node.function}", None, namespaced=True)
         self._check_target(node, prefix)
@@ -240,7 +252,7 @@ class _Checker:
             return t.BOOL
         if name in _EQUALITY and len(args) == 2:
             # The general rule would bind a fresh parameter to the left side and then try the right one.
-            if not self._unifier.assignable(args[1], args[0]):
+            if args[0] is not args[1] and not self._unifier.assignable(args[1], args[0]):
                 raise self._no_overload(node, name, args, False)
             self._resolutions[node] = Resolution(overloads=entries)
             return t.BOOL
@@ -251,7 +263,7 @@ class _Checker:
         return result
 
     def _expect_bool(self, operand: Node, type_: Type) -> None:
-        if not self._unifier.assignable(type_, t.BOOL):
+        if type_ is not t.BOOL and not self._unifier.assignable(type_, t.BOOL):
             raise self._mismatch(operand.offset, t.BOOL, type_)
 
     def _no_overload(self, node: Call, name: str, args: Sequence[Type], member: bool) -> CompileError:
@@ -266,7 +278,7 @@ class _Checker:
 
     def _join(self, previous: Type | None, current: Type) -> Type:
         """Return the common type of two elements; mixed literals are refused later, see `literal_types`."""
-        if previous is None:
+        if previous is None or previous is current:
             return current
         return most_general(previous, current) if self._unifier.assignable(previous, current) else t.DYN
 

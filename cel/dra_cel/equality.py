@@ -79,9 +79,21 @@ def _equal_numbers(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
+def uniform(items: tuple[Any, ...]) -> type | None:
+    """Return the class of a list's elements if it is one whose values Python compares as CEL does, else None."""
+    classes = set(map(type, items))
+    return next(iter(classes)) if len(classes) == 1 and classes <= _PLAIN else None
+
+
+_PLAIN = frozenset({bool, bytes, int, str, UInt})
+
+
 def _equal_lists(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
     if len(left) != len(right):
         return False
+    kind = uniform(left)
+    if kind is not None and kind is uniform(right):
+        return left == right
     return all(not_false(mine, other) for mine, other in zip(left, right, strict=True))
 
 

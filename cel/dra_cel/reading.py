@@ -35,6 +35,7 @@ class Reader:
         self._checked = checked
         self._constant = constant
         self._reads: dict[Node, Reads] = {}
+        self._paths: dict[Node, Path | None] = {}
 
     def reads(self, node: Node, aliases: Aliases) -> Reads:
         """Return the columns that a node reads; None where it may read everything.
@@ -51,6 +52,11 @@ class Reader:
         return path if path is not None and len(path) < 4 else self.reads(node, aliases)
 
     def _path(self, node: Node, aliases: Aliases) -> Path | None:
+        if node not in self._paths:
+            self._paths[node] = self._find_path(node, aliases)
+        return self._paths[node]
+
+    def _find_path(self, node: Node, aliases: Aliases) -> Path | None:
         if isinstance(node, Ident):
             if node.name in aliases:
                 target = aliases[node.name]
@@ -58,11 +64,11 @@ class Reader:
             return ("device",) if node.name.removeprefix(".") == DEVICE_VARIABLE else None
         if isinstance(node, Select) and not node.test_only:
             path = self._path(node.operand, aliases)
-            return None if path is None else (*path, node.field)
+            return _longer(path, node.field)
         if isinstance(node, Call) and node.function == "_[_]":
             path = self._path(node.args[0], aliases)
             key = self._constant(node.args[1])
-            return (*path, key) if path is not None and type(key) is str else None
+            return _longer(path, key) if type(key) is str else None
         return None
 
     def _find(self, node: Node, aliases: Aliases) -> Reads:
@@ -104,6 +110,11 @@ class Reader:
         if node.iter_var2:
             inner[node.iter_var2] = NOTHING
         return _union([self.reads(node.iter_range, aliases), self.reads(node.step, inner)])
+
+
+def _longer(path: Path | None, name: str) -> Path | None:
+    """Return a path with one more name; what is selected from a value does not matter."""
+    return path if path is None or len(path) > 4 else (*path, name)
 
 
 def _union(parts: list[Reads]) -> Reads:

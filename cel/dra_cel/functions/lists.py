@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cmp_to_key
 from typing import Any
 
-from dra_cel.equality import compare, surely_equal
+from dra_cel.equality import compare, surely_equal, uniform
 from dra_cel.errors import EvaluationError
 from dra_cel.functions import list_charges as charges
 from dra_cel.functions.addition import ZEROS, add_values
@@ -90,6 +90,8 @@ def _last_index_of(items: Sequence[Any], wanted: Any) -> int:
 def _includes(container: Any, wanted: Any) -> bool:
     """Return whether a list has an element, or whether a single value is the wanted one."""
     if type(container) is tuple:
+        if type(wanted) is uniform(container):
+            return wanted in container
         return any(surely_equal(item, wanted) for item in container)
     return surely_equal(container, wanted)
 
@@ -129,7 +131,9 @@ def _range(count: int) -> tuple[int, ...]:
     return tuple(range(count))
 
 
-def _distinct(items: Sequence[Any]) -> tuple[Any, ...]:
+def _distinct(items: tuple[Any, ...]) -> tuple[Any, ...]:
+    if uniform(items) is not None:
+        return tuple(dict.fromkeys(items))
     result: list[Any] = []
     seen: set[tuple[type, Any]] = set()
     for item in items:

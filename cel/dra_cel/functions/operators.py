@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dra_cel.equality import STRICT, equal, surely_equal
+from dra_cel.equality import STRICT, equal, surely_equal, uniform
 from dra_cel.errors import EvaluationError
 from dra_cel.functions.charges import COMPARE, IN_LIST, Charge, Estimate, Operand
 from dra_cel.functions.table import member, overload
@@ -26,6 +26,8 @@ def _not_equal(left: Any, right: Any) -> bool:
 
 def in_list(value: Any, items: tuple[Any, ...]) -> bool:
     """Return whether a list contains a value; elements that can't be compared with it are skipped."""
+    if type(value) is uniform(items):
+        return value in items
     return any(surely_equal(value, item) for item in items)
 
 

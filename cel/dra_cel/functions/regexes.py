@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 import re2
@@ -12,14 +13,24 @@ from dra_cel.functions.charges import FIND, MATCHES
 from dra_cel.functions.limits import check_elements
 from dra_cel.functions.table import member, overload
 
+_MAX_MEMORY = 1 << 21
+"""Bytes for a compiled pattern and the states of a search; compiling up to there takes some milliseconds."""
+_MAX_CLASSES = 200
+"""Unicode classes such as \\pL: each has hundreds of ranges, and takes a tenth of a millisecond."""
+_MAX_NESTING = 1000
+"""Groups in each other: Kubernetes' limit too."""
+
 
 def _options() -> Any:
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = _MAX_MEMORY
     return options
 
 
 _OPTIONS = _options()
+_CLASSES = re.compile(r"\\[pP]")
+_GROUPS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|[()]", re.DOTALL)
 
 
 @functools.lru_cache(maxsize=512)
@@ -30,6 +41,11 @@ def compile_pattern(pattern: str) -> Any:
         EvaluationError: RE2 does not accept the pattern.
 
     """
+    if _nesting(pattern) > _MAX_NESTING:
+        raise EvaluationError(f"error parsing regexp {pattern[:80]!r}: expression nests too deeply")
+    if len(_CLASSES.findall(pattern)) > _MAX_CLASSES:
+        reason = f"more than {_MAX_CLASSES} Unicode classes are not supported"
+        raise EvaluationError(f"error parsing regexp {pattern[:80]!r}: {reason}")
     try:
         return re2.compile(pattern, options=_OPTIONS)
     except re2.error as error:
@@ -37,6 +53,18 @@ def compile_pattern(pattern: str) -> Any:
         if isinstance(reason, bytes):
             reason = reason.decode(errors="replace")
         raise EvaluationError(f"error parsing regexp {pattern[:80]!r}: {reason}") from error
+
+
+def _nesting(pattern: str) -> int:
+    """Return at least how many groups are in each other."""
+    if pattern.count("(") <= _MAX_NESTING:
+        return 0
+    depth = deepest = 0
+    for part in _GROUPS.finditer(pattern):
+        bracket = part.group()
+        depth += 1 if bracket == "(" else -1 if bracket == ")" else 0
+        deepest = max(deepest, depth)
+    return deepest
 
 
 # Searching encoded text is twice as fast as searching a str, whose positions would have to be converted.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dra_cel.equality import uniform
 from dra_cel.functions.charges import Charge, Estimate, Operand, size_of
 from dra_cel.functions.operators import in_list
 from dra_cel.functions.table import overload
@@ -12,10 +13,16 @@ from dra_cel.ranges import MAX, UNIT
 
 
 def _contains(items: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
+    kind = uniform(items)
+    if kind is not None and kind is uniform(wanted):
+        return set(wanted) <= set(items)
     return all(in_list(item, items) for item in wanted)
 
 
 def _intersects(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    kind = uniform(left)
+    if kind is not None and kind is uniform(right):
+        return not set(left).isdisjoint(right)
     return any(in_list(item, right) for item in left)
 
 
