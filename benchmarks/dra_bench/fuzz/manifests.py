@@ -21,6 +21,8 @@ READ_MS = 1000.0
 """CPU time for a file of some 10 KiB."""
 _KINDS = ("ResourceClaim", "ResourceClaimTemplate", "ResourceSlice", "DeviceClass", "DeviceTaintRule")
 _VERSIONS = ("v1", "v1", "v1beta2", "v1beta1", "v1alpha3", "v1alpha2", "v2")
+_BREAKS = (b"\n", b"\r", b"\xc2\x85", b"\xe2\x80\xa8", b"\xe2\x80\xa9")
+"""What ends a line for YAML 1.1: rarely one more than for an editor."""
 _DECODERS: dict[str, Callable[[JSON], object]] = {
     "ResourceClaim": decode.resource_claim,
     "ResourceSlice": decode.resource_slice,
@@ -87,7 +89,8 @@ def check(given: bytes, watch: Watch) -> str:
     """Read the file, then decode its documents; each problem has a text and a line of the file."""
     with watch.at_most(READ_MS, "read"):
         found = read_text(given, "file.yaml")
-    lines = given.count(b"\n") + given.count(b"\r") + 2  # the parser may name the line after the last
+    breaks = sum(given.count(one) for one in _BREAKS)
+    lines = breaks + 2  # the parser may name the line after the last
     for problem in (*found.problems, *found.warnings):
         if not (problem.problem and str(problem).startswith("file.yaml") and 0 <= problem.line <= lines):
             raise PropertyError(f"a problem without place: {problem!r} in {lines} lines")
