@@ -31,15 +31,21 @@ class Selector:
 
     """
 
-    __slots__ = ("_cost", "_planner", "_program", "_slots", "_step", "text")
+    __slots__ = ("_cost", "_planner", "_program", "_result", "_slots", "_step", "text")
 
     def __init__(self, planner: Planner, step: Step) -> None:
         self.text: str = planner.checked.text
         self._planner: Planner | None = planner  # needed until cost and program are there
+        self._result = str(planner.checked.result)
         self._slots = planner.slots
         self._step = step
         self._cost: int | None = None
         self._program: Program | None = None
+
+    @property
+    def result_type(self) -> str:
+        """The static type of its value: bool, or dyn where only evaluation tells."""
+        return self._result
 
     @property
     def estimated_cost(self) -> int:

@@ -14,6 +14,7 @@ COMMANDS = {
     "run": ("dra_scheduler.cli.run", "schedule pods of a real cluster"),
     "simulate": ("dra_scheduler.cli.simulate", "schedule the pods of manifests on an embedded cluster, offline"),
     "demo": ("dra_scheduler.cli.demo", "see it work: four nodes, eight devices each, one pod with two claims"),
+    "cel": ("dra_scheduler.cli.cel", "what a CEL selector says about devices, and what is wrong with it"),
 }
 
 DESCRIPTION = "A scheduler for devices on Kubernetes (Dynamic Resource Allocation, resource.k8s.io)."

@@ -121,6 +121,15 @@ def device_table(slices: Iterable[Object], claims: Iterable[Object]) -> Table:
     return table
 
 
+def selector_table(rows: Iterable[tuple[str, str, str, str, str]]) -> Table:
+    """What a selector says: driver, pool, device, result, reason."""
+    table = _table("Selector", "DRIVER", "POOL", "DEVICE", "RESULT", "REASON")
+    styles = {"true": "green", "error": "red"}
+    for driver, pool, device, result, reason in rows:
+        table.add_row(driver, pool, device, Text(result, style=styles.get(result, "")), Text(reason))
+    return table
+
+
 def _where(spec: Object) -> str:
     if spec.get("nodeName"):
         name: str = spec["nodeName"]
