@@ -154,8 +154,10 @@ def test_a_quantity_that_is_left_out_is_zero_as_for_the_api_server() -> None:
 
 @pytest.mark.parametrize("scope", [{"nodeName": []}, {"nodeSelector": []}, {"allNodes": "yes"}])
 def test_wrong_types_are_refused_also_where_each_device_has_its_own_scope(scope: dict[str, Any]) -> None:
-    with pytest.raises(DecodeError, match=f"spec.{next(iter(scope))}: must be"):
+    with pytest.raises(DecodeError, match=rf"spec\.{next(iter(scope))}: must be"):
         decode.resource_slice(slice_of(perDeviceNodeSelection=True, **scope))
+    with pytest.raises(DecodeError, match=rf"spec\.devices\[0\]\.{next(iter(scope))}: must be"):
+        decode.resource_slice(slice_of({"name": "a", **scope}))
 
 
 def test_capacity_has_its_policy_and_its_published_name() -> None:

@@ -38,6 +38,7 @@ UNKNOWN_DEVICE = "unsupported"
 """Our mark in the v1 form of a device whose kind is unknown (a v1beta1 or v1alpha3 device without `basic`)."""
 
 _NODE_RESOURCES = ("nodeAllocatableResources", "nodeAllocatableResourceMappings")
+_SCOPE = frozenset(("nodeName", "nodeSelector", "allNodes"))
 _KNOWN_EFFECTS: dict[str, TaintEffect] = {"NoSchedule": "NoSchedule", "NoExecute": "NoExecute"}
 
 
@@ -50,7 +51,10 @@ def device(obj: Raw, driver: str, per_device_scope: bool) -> Device:
     name = intern(text(obj, "name"))
     if (unknown := obj.get(UNKNOWN_DEVICE)) is not None:
         return Device(name, unsupported=str(unknown))
-    scope = node_scope(obj) if per_device_scope else None
+    scope = None
+    if per_device_scope or not _SCOPE.isdisjoint(obj):
+        found = node_scope(obj)  # wrong types are errors also where the slice has the scope
+        scope = found if per_device_scope else None
     try:
         for key in _NODE_RESOURCES:
             if obj.get(key):
