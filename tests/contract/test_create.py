@@ -155,6 +155,12 @@ async def test_a_pod_needs_containers_and_sound_claims(server: Server) -> None:
 
 
 @contract
+async def test_a_pod_without_a_spec_lacks_what_a_spec_must_have(server: Server) -> None:
+    answer = await server.call("POST", server.pods, {"metadata": {"name": server.unique("pod")}})
+    answer.refused(422, "Invalid", ("FieldValueRequired", "spec.containers"))
+
+
+@contract
 async def test_a_priority_class_sets_the_priority(server: Server) -> None:
     name = server.unique("class")
     path = "/apis/scheduling.k8s.io/v1/priorityclasses"

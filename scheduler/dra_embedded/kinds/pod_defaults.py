@@ -13,7 +13,9 @@ _NOT_READY = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 def default_pod(pod: Object) -> None:
     """Fill in spec defaults in place; nested dicts that change are replaced."""
-    spec = pod.get("spec")
+    if pod.get("spec") is None:
+        pod["spec"] = {}  # for validation to find what is missing in it
+    spec = pod["spec"]
     if not isinstance(spec, dict):
         return
     spec.setdefault("restartPolicy", "Always")
