@@ -82,9 +82,7 @@ class Stage:
     async def patch(self, obj: Raw, change: Raw, subresource: str = "") -> None:
         resource, version = _resource(obj)
         name = obj["metadata"]["name"]
-        path = resource.path(
-            namespace=_namespace(resource, obj), name=name, version=version, subresource=subresource
-        )
+        path = resource.path(namespace=_namespace(resource, obj), name=name, version=version, subresource=subresource)
         await self.send("PATCH", path, change, MERGE_PATCH)
 
     async def send(self, method: str, path: str, body: Raw | None = None, content_type: str = JSON) -> Raw:
