@@ -19,6 +19,9 @@ from dra_cel.functions.charges import FAILED, Charge, RuntimeCost, size_of
 from dra_cel.functions.table import Implementation, Overload
 from dra_cel.plan import Plan
 
+_PATTERNS = frozenset({"find", "findAll", "matches"})
+"""Functions of a text and a pattern: with a constant pattern Kubernetes plans them as calls with many arguments."""
+
 
 def call_step(name: str, overloads: Sequence[Overload], plans: Sequence[Plan], charge: Charge) -> Step:
     """Return the step of a call.
@@ -35,7 +38,7 @@ def call_step(name: str, overloads: Sequence[Overload], plans: Sequence[Plan], c
     implementation = settled(overloads, plans)
     dispatcher = Dispatcher(name, overloads)
     steps = [plan.step for plan in plans]
-    eager = len(overloads) == 1 or name in SINGLETONS
+    eager = (len(overloads) == 1 or name in SINGLETONS) and not (name in _PATTERNS and plans[1].constant)
     if charge.runtime is None and len(steps) == 1:
         return _unary_step(steps[0], implementation, dispatcher)
     if charge.runtime is None and len(steps) == 2:

@@ -53,20 +53,22 @@ def own_engine(text: str) -> Judge:
 def cel_python(text: str) -> Judge:
     """Return the judge by cel-python."""
     import celpy  # takes half a second, and only this engine needs it
+    from celpy.adapter import json_to_cel
+    from celpy.celparser import CELParseError
 
     environment = celpy.Environment()
     program = None
     refusal = ""
     try:
         program = environment.program(environment.compile(text))
-    except celpy.CELParseError as error:
+    except CELParseError as error:
         refusal = f"does not parse: {_first_line(error)}"
 
     def judge(device: PublishedDevice) -> Verdict:
         if program is None:
             return Verdict("error", refusal)
         try:
-            result = program.evaluate({"device": celpy.json_to_cel(_as_json(device))})
+            result = program.evaluate({"device": json_to_cel(_as_json(device))})
         except Exception as error:  # it lets many kinds of exceptions out
             return Verdict("error", _first_line(error))
         if not isinstance(result, celpy.celtypes.BoolType | bool):
