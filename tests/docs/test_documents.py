@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dra_scheduler.cli.main import COMMANDS, build_parser
+from dra_scheduler.cli.main import COMMANDS, PROGRAM
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted([ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("manifests/*.md")])
@@ -41,7 +41,7 @@ def test_every_command_in_a_document_exists(document: Path) -> None:
         if words[0] == "make":
             assert {word for word in words[1:] if "=" not in word} <= TARGETS, line
         elif words[0].endswith("dra-scheduler") and len(words) > 1 and words[1] in COMMANDS:
-            build_parser(words[1]).parse_args([word for word in words[1:] if word not in ("...", "[...]")])
+            PROGRAM.parser(words[1]).parse_args([word for word in words[1:] if word not in ("...", "[...]")])
 
 
 def test_every_makefile_target_explains_itself() -> None:

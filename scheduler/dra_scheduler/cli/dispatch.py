@@ -1,0 +1,70 @@
+"""A command with subcommands, one module each, imported only when it is called so that every call starts fast."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+
+from dra_scheduler.cli.exit_codes import BAD_INPUT, INTERRUPTED
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of the shell.
+
+    `commands`: name -> (module, one line of help). A module has EXAMPLE (text below its help), add_arguments(parser)
+    and execute(arguments) -> exit code.
+    """
+
+    name: str
+    description: str
+    example: str
+    commands: Mapping[str, tuple[str, str]]
+
+    def parser(self, command: str | None) -> argparse.ArgumentParser:
+        """The whole parser; only the named command's own arguments are filled in (its module is imported)."""
+        parser = argparse.ArgumentParser(
+            prog=self.name,
+            description=self.description,
+            epilog=f"{self.example}\n\nEach command explains itself: {self.name} COMMAND --help",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.add_argument("--version", action="store_true", help="print the version and exit")
+        subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+        for name, (module_name, summary) in self.commands.items():
+            subparser = subparsers.add_parser(
+                name, help=summary, description=summary, formatter_class=argparse.RawDescriptionHelpFormatter
+            )
+            if name == command:
+                module = import_module(module_name)
+                subparser.epilog = module.EXAMPLE
+                module.add_arguments(subparser)
+                subparser.set_defaults(execute=module.execute)
+        return parser
+
+    def run(self, argv: Sequence[str] | None) -> int:
+        """Run one command; returns its exit code (2: bad usage or input, 130: interrupted)."""
+        words = list(sys.argv[1:] if argv is None else argv)
+        command = next((word for word in words if not word.startswith("-")), None)
+        parser = self.parser(command)
+        arguments = parser.parse_args(words)
+        if arguments.version:
+            from importlib.metadata import version
+
+            print(f"{self.name} {version('dra-scheduler')}")
+            return 0
+        if arguments.command is None:
+            parser.print_help()
+            return BAD_INPUT
+        try:
+            code: int = arguments.execute(arguments)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read our output (head, less) has enough of it; the interpreter must not flush into the pipe.
+            sys.stdout = None
+            return 0
+        return code
