@@ -125,3 +125,11 @@ def test_patterns_that_take_long_to_compile_are_refused(pattern: str) -> None:
 @pytest.mark.parametrize("pattern", ["(" * 999 + ")" * 999, "[(]" * 1500, r"\(" * 1500, "\\pL" * 20])
 def test_patterns_within_the_limits_compile(pattern: str) -> None:
     compile_selector(f'device.driver.matches(r"{pattern}")')
+
+
+@pytest.mark.parametrize("depth", [100, 200, 249])
+def test_brackets_in_sums_may_be_deeper_than_kubernetes_parses_them(depth: int) -> None:
+    """Kubernetes' parser spends two levels on each and stops between 100 and 200; what it refuses is never stored."""
+    assert compile_selector("(1+" * depth + "1" + ")" * depth + "> 0").reads == frozenset()
+    with pytest.raises(CompileError, match="recursion limit"):
+        compile_selector("(1+" * 251 + "1" + ")" * 251 + "> 0")
