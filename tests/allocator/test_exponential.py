@@ -7,13 +7,25 @@ from collections.abc import Iterable
 import pytest
 
 from dra_allocator.claim import DeviceRequest, ResourceClaim
-from dra_allocator.device import Device, ResourceSlice
+from dra_allocator.device import Device, DeviceTaint, ResourceSlice
 from dra_allocator.masks import MaskStore
 from dra_allocator.problem import NodeProblem
 from dra_allocator.requests import resolve
 from dra_allocator.rules.account import Account
 from dra_allocator.search import Search
-from support.devices import Calls, Cluster, capacity, claim, counter_set, counters, device, distinct, match, request
+from support.devices import (
+    DRIVER,
+    Calls,
+    Cluster,
+    capacity,
+    claim,
+    counter_set,
+    counters,
+    device,
+    distinct,
+    match,
+    request,
+)
 from support.devices import resource_slice as slice_of
 
 FEW = 4000
@@ -127,3 +139,37 @@ def test_each_search_that_has_a_solution_finds_it_without_detours() -> None:
     run = search(pool(equal(64)), claim(request("a", 16), request("b", 16), constraints=[match("numa")]))
     assert run.step(Calls()) is True
     assert run.steps < 200
+
+
+def unlike(count: int, **fields: object) -> list[Device]:
+    """Devices of which no two are alike."""
+    amounts = ({f"{DRIVER}/memory": capacity(str(16 + number))} for number in range(count))
+    return [device(f"d{number:03}", numa=number, capacity=one, **fields) for number, one in enumerate(amounts)]
+
+
+def model(*numbers: int) -> tuple[str, ...]:
+    return (f'device.attributes["{DRIVER}"].numa in {list(numbers)}',)
+
+
+@pytest.mark.parametrize("mode", ["ExactCount", "All"])
+def test_alternatives_that_nothing_can_serve_after_devices_that_are_all_different(mode: str) -> None:
+    devices = [*unlike(14), device("x", memory="500"), device("y", memory="500", taints=(DeviceTaint("broken"),))]
+    large = {"memory": capacity("400").value}
+    subs = (request("s0", 2, capacity=large), request("s1", 2, mode=mode, capacity=large))
+    asked = claim(
+        DeviceRequest("r0", first_available=(request("s0", 6), request("s1", 5))),
+        DeviceRequest("r1", first_available=(request("s0", 5), request("s1", 1), request("s2", 4))),
+        DeviceRequest("r2", first_available=subs),
+    )
+    assert steps_to_refuse(pool(devices), asked) < FEW
+
+
+def test_requests_for_the_same_few_among_devices_that_are_all_different() -> None:
+    few = [request(name, 2, selectors=model(0, 1, 2, 3, 4)) for name in ("x", "y", "z")]
+    assert steps_to_refuse(pool(unlike(24)), claim(request("a", 6), request("b", 5), *few)) < FEW
+
+
+def test_alternatives_for_the_same_few_among_devices_that_are_all_different() -> None:
+    subs = (request("s0", 2, selectors=model(0, 1, 2)), request("s1", 3, selectors=model(2, 3, 4)))
+    few = [DeviceRequest(name, first_available=subs) for name in ("x", "y", "z")]
+    assert steps_to_refuse(pool(unlike(24)), claim(request("a", 6), request("b", 5), *few)) < FEW

@@ -23,13 +23,17 @@ Engine = Callable[[JSON], Answer]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Who said what about one cluster. `bugs` are the listed bugs that explain the difference."""
+    """Who said what about one cluster. `bugs` are the listed bugs that explain the difference.
+
+    `unchecked`: they explain what Kubernetes says, and for what we say the model had too much to try.
+    """
 
     kubernetes: Answer
     ours: Answer
     model: Answer
     bugs: tuple[Bug, ...] = ()
     unexplained: bool = False
+    unchecked: bool = False
 
     @property
     def kind(self) -> str:
@@ -38,7 +42,8 @@ class Verdict:
             # We say that it does not fit before the device is visited on which a selector or a limit would fail.
             hidden = (self.kubernetes.outcome, self.model.outcome, self.ours.outcome) == ("error", "error", "none")
             return "unexplained: an error is not reached" if hidden else "unexplained"
-        return f"bug {'+'.join(str(int(bug)) for bug in self.bugs)}" if self.bugs else "equal"
+        checked = ", ours unchecked" if self.unchecked else ""
+        return f"bug {'+'.join(str(int(bug)) for bug in self.bugs)}{checked}" if self.bugs else "equal"
 
     @property
     def shape(self) -> tuple[str, ...]:
@@ -65,6 +70,11 @@ def judge(oracle: Oracle, cluster: JSON, engine: Engine = compare.ours) -> Verdi
         for bugs in _subsets():
             if compare.model(oracle, cluster, frozenset(bugs)).same(theirs):
                 return Verdict(theirs, mine, plain, bugs)
+    if undecided and theirs.outcome == "error" != mine.outcome:
+        # An error of theirs may come before there is anything to try.
+        for bug in MODELLED:
+            if compare.model(oracle, cluster, frozenset({bug})).same(theirs):
+                return Verdict(theirs, mine, plain, (bug,), unchecked=True)
     return Verdict(theirs, mine, plain, unexplained=True)
 
 

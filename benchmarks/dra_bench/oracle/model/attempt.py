@@ -15,7 +15,8 @@ from dra_bench.oracle.model.selectors import Asks, Expressions
 
 JSON = dict[str, Any]
 LARGEST_CLAIM = 32
-MOST_STEPS = 8_000
+MOST_STEPS = 20_000
+"""Devices tried for a request, a few seconds."""
 Claims = list[list[list[Alternative]]]
 
 
@@ -108,9 +109,6 @@ class Attempt:
         return None
 
     def _fill(self, one: Alternative, picks: tuple[Pick, ...], start: int, have: int) -> Sequence[Pick] | None:
-        self._steps += 1
-        if self._steps > MOST_STEPS:
-            raise TooManyStepsError
         wanted = one.wanted
         if have == wanted > 0:
             return self._solve(one.claim, one.request + 1, picks)
@@ -118,6 +116,9 @@ class Attempt:
             return None
         choice = range(start, len(self._candidates)) if one.everything is None else [one.everything[have]]
         for index in choice:
+            self._steps += 1
+            if self._steps > MOST_STEPS:
+                raise TooManyStepsError
             pick = self._rules.pick(one, self._candidates[index], picks)
             found = None if pick is None else self._fill(one, (*picks, pick), index + 1, have + 1)
             if found is not None:
