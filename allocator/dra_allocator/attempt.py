@@ -21,7 +21,15 @@ from dra_allocator.device import DeviceID
 from dra_allocator.errors import AttemptFailedError, StaleRowsError
 from dra_allocator.explain import explain
 from dra_allocator.masks import MaskStore
-from dra_allocator.outcome import Allocation, AllocationError, AllocationResult, ClaimAllocation, Outcome, OutOfBudget
+from dra_allocator.outcome import (
+    INVALID_POOLS,
+    Allocation,
+    AllocationError,
+    AllocationResult,
+    ClaimAllocation,
+    Outcome,
+    OutOfBudget,
+)
 from dra_allocator.prefilter import Prefilter
 from dra_allocator.problem import NodeProblem
 from dra_allocator.ranks import NodeLayout
@@ -240,7 +248,7 @@ class Attempt:
         invalid = layout.invalid_pools()
         if invalid:
             pools = "; ".join(f"{pool.record.id}: {pool.reason}" for pool in invalid)
-            cause = f"invalid resource pools were encountered: {pools}"
+            cause = f"{INVALID_POOLS}: {pools}"
             self._node_failed(layout.node, AllocationError("node", "invalid-pool", cause))
         else:
             self._rejected += 1
@@ -261,14 +269,15 @@ class Attempt:
         """
         if len(self._failing):
             self._report_failing()
-        if self._errors and not self._rejected:
-            first = next(iter(self._errors.values()))
-            return first if first.kind == "invalid-pool" else replace(first, scope="pod")
-        texts = {number: str(error) for number, error in {id(one): one for one in self._errors.values()}.items()}
         view, tools, claims, nodes = self._view, self._tools, self._claims, self._task.nodes
+        explained = functools.cache(lambda: explain(view, tools.masks, claims, nodes))
+        if self._errors and not self._rejected:
+            worst = min(self._errors.values(), key=lambda error: error.is_unschedulable)
+            return replace(worst, explain=explained) if worst.is_unschedulable else replace(worst, scope="pod")
+        texts = {number: str(error) for number, error in {id(one): one for one in self._errors.values()}.items()}
         return Rejection(
             nodes=len(nodes),
-            explain=functools.cache(lambda: explain(view, tools.masks, claims, nodes)),
+            explain=explained,
             node_errors={name: texts[id(error)] for name, error in self._errors.items()},
         )
 

@@ -13,16 +13,18 @@ the pod); an error that no node escapes is the pod's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from dra_allocator.claim import OpaqueConfig, Toleration
 from dra_allocator.device import DeviceID
 from dra_allocator.node import NodeSelector
-from dra_allocator.rejection import Rejection
+from dra_allocator.rejection import ClaimRejection, Rejection
 from dra_cel.quantity import Quantity
 
+INVALID_POOLS = "invalid resource pools were encountered"
+"""What an error of kind invalid-pool begins with if it is the node's (Kubernetes' words); the pools follow."""
 ErrorScope = Literal["node", "pod"]
 RequestKind = Literal["request", "subrequest"]
 ErrorKind = Literal[
@@ -85,6 +87,7 @@ class AllocationError:
     """Something is wrong; `str()` names claim, request, device and cause as far as each is known.
 
     `kind` tells causes apart for programs, `cause` is the text for people. `scope` node: other nodes may still do.
+    An attempt that ends with invalid pools on all nodes has `explain`, as a Rejection has.
     """
 
     scope: ErrorScope
@@ -95,6 +98,15 @@ class AllocationError:
     device: DeviceID | None = None
     device_class: str = ""
     request_kind: RequestKind = "request"
+    explain: Callable[[], tuple[ClaimRejection, ...]] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_unschedulable(self) -> bool:
+        """Whether the claims do not fit on a node and it has an invalid pool: nothing is wrong with them.
+
+        Mode All cannot be served with an invalid pool at all: that names its request.
+        """
+        return self.kind == "invalid-pool" and not self.request
 
     def __str__(self) -> str:
         parts = []

@@ -11,6 +11,7 @@ from dra_allocator.arrays import BoolArray
 from dra_allocator.masks import MaskStore, SelectorMasks
 from dra_allocator.occupancy import FREE, SHARED, usage
 from dra_allocator.pools import PoolRules, PoolState, assess, is_counter_slice, is_seen
+from dra_allocator.records import PoolRecord
 from dra_allocator.rejection import Reason
 from dra_allocator.requests import ResolvedRequest
 from dra_allocator.rules.fitness import blocking_taints, is_tolerated
@@ -74,6 +75,17 @@ class Sieve:
                 rows = np.zeros_like(self.left)
                 rows[pool.rows()] = True
                 self._drop(reason, f"{pool.id}{': ' if state.reason else ''}{state.reason}", rows)
+            elif state.state is PoolState.VARIES:
+                self._drop_duplicates(pool)
+
+    def _drop_duplicates(self, pool: PoolRecord) -> None:
+        """Drop what is seen by the nodes for which the pool publishes a name twice."""
+        homes = self._view.table.rows.homes
+        for name, twins in self._view.table.twins(pool).items():
+            seen, counts = np.unique(homes[list(twins)], return_counts=True)
+            rows = np.zeros_like(self.left)
+            rows[pool.rows()] = np.isin(homes[pool.rows()], seen[counts > 1])
+            self._drop("invalid-pool", f"{pool.id}: duplicate device name {name}", rows)
 
     def _drop_traits(self, reason: Reason, why: Callable[[Traits], Iterator[str]]) -> None:
         traits_ids = self._view.table.rows.traits_ids

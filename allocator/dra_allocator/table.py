@@ -8,7 +8,7 @@ next asked. Versions never repeat, so equal versions mean an unchanged thing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -166,6 +166,12 @@ class Table:
         if row is None:
             return ()
         return pool.twins.get(device.device) or (row,)
+
+    def twins(self, pool: PoolRecord) -> Mapping[str, tuple[int, ...]]:
+        """Return the names that the pool's newest generation publishes more than once, with their rows."""
+        if pool.names is None:
+            self._names(pool)
+        return pool.twins
 
     def device(self, device: DeviceID) -> Device | None:
         """Return a device of its pool's newest generation, the first one of this name."""

@@ -240,6 +240,16 @@ def test_a_node_that_is_not_known_is_reported() -> None:
     assert outcome.node_errors == {"nowhere": "node nowhere is not known"}
 
 
+def test_mode_all_with_an_invalid_pool_on_every_node_is_the_pods_error() -> None:
+    cluster = Cluster(
+        resource_slice("a", [device("d0")], node="n1", slice_count=2),
+        resource_slice("b", [device("d0")], node="n1", slice_count=2),
+    )
+    outcome = cluster.allocate(claim(request(mode="All")))
+    assert isinstance(outcome, AllocationError)
+    assert (outcome.scope, outcome.kind, outcome.is_unschedulable) == ("pod", "invalid-pool", False)
+
+
 def test_an_invalid_pool_is_an_error_of_its_node() -> None:
     cluster = Cluster(
         resource_slice("a", [device("d0")], node="n1", slice_count=2),
@@ -249,6 +259,10 @@ def test_an_invalid_pool_is_an_error_of_its_node() -> None:
     assert isinstance(outcome, AllocationError)
     assert (outcome.scope, outcome.kind) == ("node", "invalid-pool")
     assert "duplicate device name d0" in str(outcome)
+    assert outcome.is_unschedulable
+    assert outcome.explain is not None
+    (reason,) = [one for one in outcome.explain()[0].requests[0].reasons if one.reason == "invalid-pool"]
+    assert "n1" in reason.detail
     cluster.table.apply_node(Node("n2"))
     cluster.nodes = ["n1", "n2"]
     assert isinstance(cluster.allocate(), Rejection)

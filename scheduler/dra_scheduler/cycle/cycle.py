@@ -115,4 +115,7 @@ class Cycle:
     def _rejected(self, pod: PodInfo, question: Question, outcome: Rejection | AllocationError | OutOfBudget) -> Reject:
         if isinstance(outcome, Rejection):
             return rejecting.no_devices(pod, self._cluster, question.diagnosis, outcome)
+        if isinstance(outcome, AllocationError) and outcome.is_unschedulable:
+            nodes = len(question.rows)
+            return rejecting.invalid_pools(pod, self._cluster, question.diagnosis, nodes, outcome)
         return rejecting.failed(self._cluster, outcome)

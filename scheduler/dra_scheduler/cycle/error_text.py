@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dra_allocator.outcome import AllocationError
+from dra_allocator.outcome import INVALID_POOLS, AllocationError
 
 PLUGIN = 'running "DynamicResources" filter plugin: '
 _HINT = (
@@ -29,5 +29,7 @@ def pod_error(error: AllocationError) -> str:
 
 
 def node_error(text: str) -> str:
-    """Return the reason for a node that fell out by an error: without the device, so that equal reasons are counted."""
+    """Return the reason for a node that fell out by an error: without what differs, so that equal ones are counted."""
+    if text.startswith(INVALID_POOLS):
+        return INVALID_POOLS
     return _DEVICE.sub("", _EXPRESSION.sub("", text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 from dra_allocator.outcome import AllocationError, OutOfBudget
 from dra_allocator.rejection import Rejection
@@ -82,6 +83,12 @@ def no_devices(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, rejection: 
         node_errors=dict(rejection.node_errors),
         release=tuple(sorted(diagnosis.unavailable)),
     )
+
+
+def invalid_pools(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, nodes: int, error: AllocationError) -> Reject:
+    """The claims fit on none of the `nodes` that were left, and each has an invalid pool: the pod waits for those."""
+    reject = no_devices(pod, cluster, diagnosis, Rejection(nodes=0, explain=error.explain or tuple))
+    return replace(reject, counts={**reject.counts, node_error(str(error)): nodes})
 
 
 def failed(cluster: Cluster, outcome: AllocationError | OutOfBudget) -> Reject:

@@ -46,6 +46,39 @@ def test_a_device_is_assumed_in_the_tick_of_the_decision() -> None:
     assert other.plugins == {"DynamicResources"}
 
 
+def twice_published(node: str) -> list[Raw]:
+    slices = [make_slice(node, 1, name=f"{name}-{node}") for name in ("a", "b")]
+    for one in slices:
+        one["spec"]["pool"]["resourceSliceCount"] = 2
+    return slices
+
+
+def test_invalid_pools_make_a_pod_unschedulable_as_in_kube_scheduler() -> None:
+    cluster = known_cluster(some_nodes(3))
+    for node in ("n0", "n1", "n2"):
+        for one in twice_published(node):
+            cluster.apply_slice(None, one)
+    cluster.apply_claim(None, make_claim("c"))
+    reject = rejected(decide(cluster, make_pod("p", claims=CLAIM)))
+    assert reject.kind == "unschedulable"
+    assert reject.counts == {"invalid resource pools were encountered": 3}
+    assert reject.plugins == {"DynamicResources"}
+    text = condition_text(reject)
+    assert text.reason == "Unschedulable"
+    assert text.message.startswith("0/3 nodes are available: 3 invalid resource pools were encountered.")
+    assert reject.explain is not None
+    assert "invalid-pool" in {reason.reason for reason in reject.explain()[0].requests[0].reasons}
+
+
+def test_nodes_with_invalid_pools_are_counted_beside_those_without_devices() -> None:
+    cluster = known_cluster(some_nodes(12))
+    for one in twice_published("n3"):
+        cluster.apply_slice(None, one)
+    cluster.apply_claim(None, make_claim("c"))
+    reject = rejected(decide(cluster, make_pod("p", claims=CLAIM)))
+    assert reject.counts == {"invalid resource pools were encountered": 1, "cannot allocate all claims": 11}
+
+
 def test_what_was_assumed_is_free_again_once_forgotten() -> None:
     cluster = known_cluster(some_nodes(1), devices=1)
     cluster.apply_claim(None, make_claim("c"))
