@@ -47,6 +47,7 @@ mutate: venv ## Check that the tests catch each defect under tests/mutations
 
 oracle: venv ## Compare the engine with Kubernetes' own on 2,000 clusters and expressions (needs Go; SEEDS=A-B)
 	$(BIN)/python tests/oracle/build.py
+	DRA_REQUIRE_ORACLE=1 $(BIN)/pytest tests/bench/test_oracle_conformance.py
 	$(BIN)/dra-bench oracle clusters --seeds $(or $(SEEDS),0-1999)
 	$(BIN)/dra-bench oracle expressions --seeds $(or $(SEEDS),0-1999)
 

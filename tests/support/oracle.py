@@ -16,10 +16,12 @@ from dra_bench.oracle.process import Oracle
 
 @pytest.fixture(scope="module")
 def oracle() -> Iterator[Oracle]:
-    """The built oracle; tests that need it are skipped where nobody has built it."""
+    """The built oracle; without it tests are skipped, or fail where DRA_REQUIRE_ORACLE=1 says that it has to be there."""
     try:
         process = Oracle()
     except OracleMissingError as error:
+        if os.environ.get("DRA_REQUIRE_ORACLE") == "1":
+            pytest.fail(str(error), pytrace=False)
         pytest.skip(str(error))
     with process:
         yield process
