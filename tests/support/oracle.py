@@ -16,7 +16,7 @@ from dra_bench.oracle.process import Oracle
 
 @pytest.fixture(scope="module")
 def oracle() -> Iterator[Oracle]:
-    """The built oracle; without it tests are skipped, or fail where DRA_REQUIRE_ORACLE=1 says that it has to be there."""
+    """The built oracle; without it tests are skipped, or fail where DRA_REQUIRE_ORACLE=1 demands it."""
     try:
         process = Oracle()
     except OracleMissingError as error:
