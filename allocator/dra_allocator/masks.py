@@ -60,6 +60,12 @@ class SelectorMasks:
             raise self.selector
         return self.selector.resolve(self.table.rows.columns, row)
 
+    def evaluate(self, row: int) -> tuple[bool, int]:
+        """Evaluate an open row; the result and its CEL cost. Raises as `resolve` does."""
+        if isinstance(self.selector, CompileError):
+            raise self.selector
+        return self.selector.evaluate(self.table.rows.columns.fields(row))
+
     def try_resolve(self, row: int) -> bool:
         """Evaluate an open row; a failure counts as no match."""
         try:

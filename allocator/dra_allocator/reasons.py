@@ -20,8 +20,11 @@ from dra_allocator.traits import Traits
 from dra_allocator.view import View
 from dra_cel.errors import CelError
 
-_EVALUATED = 4096
-"""So many rows are evaluated one by one at most; the rest of the undecided ones counts as errors of the selector."""
+_MAX_EVALUATIONS = 4096
+_MAX_COST = 50_000
+"""Rows that masks leave open are evaluated one by one up to so many, and up to so much CEL cost, which is a few
+milliseconds: selectors are written by whoever may create claims. The rest is reported as not evaluated."""
+_COST_OF_FAILURE = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +106,21 @@ class Sieve:
             yield "consumes counters, but the DRAPartitionableDevices feature is disabled"
 
     def _drop_selected(self, masks: SelectorMasks, reason: Reason, detail: str) -> None:
-        matches, failed = masks.match.copy(), masks.open.copy()
-        for row in np.flatnonzero(self.left & masks.open)[:_EVALUATED].tolist():
+        matches, failed = masks.match.copy(), masks.failing.copy()
+        undecided: BoolArray = self.left & masks.open & ~failed
+        cost = 0
+        for row in np.flatnonzero(undecided)[:_MAX_EVALUATIONS].tolist():
+            if cost > _MAX_COST:
+                break
+            undecided[row] = False
             try:
-                matches[row] = masks.resolve(row)
-                failed[row] = False
+                matches[row], spent = masks.evaluate(row)
+                cost += spent
             except CelError:
-                matches[row] = False
+                failed[row] = True
+                cost += _COST_OF_FAILURE
         self._drop("selector-error", detail, failed)
+        self._drop("not-evaluated", detail, undecided)
         self._drop(reason, detail, ~matches)
 
     def _drop_taints(self) -> None:

@@ -17,6 +17,7 @@ Reason = Literal[
     "class-selector",
     "claim-selector",
     "selector-error",
+    "not-evaluated",
     "unsupported-device",
     "tainted",
     "in-use",

@@ -19,7 +19,7 @@ Rejected: recursion with generators (each resumption costs the depth), and a sol
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -254,7 +254,7 @@ class Search:
         free = [position for position in rest if candidates.status[position] and self._is_free(candidates, position)]
         if self._may_fail(candidates, free):
             return free
-        if not self._later_requests_can_do(frame):
+        if not self._can_go_on(frame, free):
             return ()
         wanted = candidates.wanted - frame.number
         kept: Sequence[int] = free
@@ -262,20 +262,17 @@ class Search:
             kept = rule.prune(candidates, kept, wanted)
         return kept if len(kept) >= wanted else ()
 
-    def _later_requests_can_do(self, frame: _Pick) -> bool:
-        """Return whether this request and the later ones still find enough, each and all together.
+    def _can_go_on(self, frame: _Pick, free: Sequence[int]) -> bool:
+        """Return whether this request, from these devices, and the later ones find enough, each and all together.
 
-        While a device of a later request may be an error, nothing is ruled out: that is to be told.
+        A device that may be an error is to be reached: its request and what follows it do not count.
         """
-        later = self._requests[frame.request + 1 :]
-        if any(self._may_fail(one, one.positions) for alternatives in later for one in alternatives):
-            return True
         needs: list[list[Need]] = []
         if not frame.candidates.admin:
-            here = frame.candidates.positions[bisect_left(frame.candidates.positions, frame.first) :]
-            free = [position for position in here if self._is_free(frame.candidates, position)]
             needs.append([Need(frame.candidates, free, frame.candidates.wanted - frame.number)])
-        for alternatives in later:
+        for alternatives in self._requests[frame.request + 1 :]:
+            if any(self._may_fail(one, one.positions) for one in alternatives):
+                break
             possible = [need for one in alternatives if (need := self._need(one)) is not None]
             if not possible:
                 return False

@@ -128,3 +128,14 @@ def test_describes_each_alternative_under_its_own_name() -> None:
     cluster = two_nodes()
     (one,) = explained(cluster, claim(request("r", device_class="", first_available=both)))
     assert [(entry.request, entry.wanted) for entry in one.requests] == [("r/big", 5), ("r/small", 3)]
+
+
+def test_a_costly_selector_is_evaluated_on_some_devices_only_and_the_others_are_not_called_failures() -> None:
+    many = resource_slice("s", [device(f"d{number}", model="a") for number in range(40)], node="n1")
+    costly = "size(lists.range(40).map(a, lists.range(40).map(b, size(device.attributes[device.driver])))) == 0"
+    (one,) = explained(Cluster(many, nodes=("n1",)), claim(request(selectors=(costly,))))
+    found = reasons(one.requests[0])
+    evaluated, left_out = found["claim-selector", "selector 0"][0], found["not-evaluated", "selector 0"][0]
+    assert evaluated + left_out == 40
+    assert 1 <= evaluated <= 10
+    assert ("selector-error", "selector 0") not in found

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from dra_allocator.claim import DeviceRequest, ResourceClaim
+from dra_allocator.claim import DerivedAttribute, DeviceRequest, ResourceClaim
 from dra_allocator.device import Device, DeviceTaint, ResourceSlice
 from dra_allocator.masks import MaskStore
 from dra_allocator.problem import NodeProblem
@@ -173,3 +173,27 @@ def test_alternatives_for_the_same_few_among_devices_that_are_all_different() ->
     subs = (request("s0", 2, selectors=model(0, 1, 2)), request("s1", 3, selectors=model(2, 3, 4)))
     few = [DeviceRequest(name, first_available=subs) for name in ("x", "y", "z")]
     assert steps_to_refuse(pool(unlike(24)), claim(request("a", 6), request("b", 5), *few)) < FEW
+
+
+def test_an_error_behind_a_request_that_fits_nothing_is_never_reached() -> None:
+    fails = request("z", selectors=(f'device.attributes["{DRIVER}"].nothing == 1',))
+    empty = request("all", mode="All", selectors=model(99))
+    asked = (claim(request("a", 5), name="one"), claim(request("b", 5), empty, fails, name="two"))
+    assert steps_to_refuse(pool(unlike(24)), *asked) < FEW
+
+
+def test_an_error_behind_requests_that_want_more_devices_than_there_are_is_never_reached() -> None:
+    fails = request("z", selectors=(f'device.attributes["{DRIVER}"].nothing == 1',))
+    subs = (request("s0", 6), request("s1", 7))
+    asked = claim(request("a", 6), request("b", 6), request("c", 7), DeviceRequest("d", first_available=subs), fails)
+    assert steps_to_refuse(pool(unlike(24)), asked) < FEW
+
+
+def test_a_common_derived_value_that_two_requests_never_have() -> None:
+    group = f"{DRIVER}/group"
+    number = DerivedAttribute(group, f'device.attributes["{DRIVER}"].numa')
+    name = DerivedAttribute(group, f'string(device.attributes["{DRIVER}"].numa)')
+    asked = (request("a", 4, derived_attributes=(number,)), request("b", 4, derived_attributes=(name,)))
+    for constraint in (match("group"), distinct("group", "a")):
+        more = [] if constraint.kind == "match" else [match("group")]
+        assert steps_to_refuse(pool(unlike(24)), claim(*asked, constraints=[constraint, *more])) < FEW

@@ -48,12 +48,12 @@ class DistinctAttribute:
 
     def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
         """Keep the devices with a new value; there have to be as many values as devices are wanted."""
-        if self._attribute.is_derived or not self._covers(request):
+        if not self._covers(request):
             return positions
         kept = []
         elements: set[object] = set()
         for position in positions:
-            value = self._attribute.published(position)
+            value = self._attribute.of(request, position)
             if value is not None and self._is_new(value):
                 kept.append(position)
                 elements |= self._tokens(value)
@@ -70,10 +70,8 @@ class DistinctAttribute:
         for need in needs:
             if not self._covers(need.candidates):
                 continue
-            if self._attribute.is_derived:
-                return True
             wanted += need.wanted
-            values = map(self._attribute.published, need.positions)
+            values = (self._attribute.of(need.candidates, position) for position in need.positions)
             elements.update(*(self._tokens(value) for value in values if value is not None and self._is_new(value)))
         return wanted <= len(elements)
 

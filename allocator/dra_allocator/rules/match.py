@@ -50,9 +50,9 @@ class MatchAttribute:
 
     def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
         """Keep the devices that share a value with enough others."""
-        if self._attribute.is_derived or not self._covers(request):
+        if not self._covers(request):
             return positions
-        fitting = {position: self._narrowed(self._attribute.published(position)) for position in positions}
+        fitting = {position: self._narrowed(self._attribute.of(request, position)) for position in positions}
         sizes = Counter(element for value in fitting.values() if value for element in value.elements)
         return [
             position
@@ -70,9 +70,7 @@ class MatchAttribute:
         for need in needs:
             if not self._covers(need.candidates):
                 continue
-            if self._attribute.is_derived:
-                return True
-            values = [self._narrowed(self._attribute.published(position)) for position in need.positions]
+            values = [self._narrowed(self._attribute.of(need.candidates, position)) for position in need.positions]
             sizes = Counter(element for value in values if value for element in value.elements)
             enough = {element for element, size in sizes.items() if size >= need.wanted}
             common = enough if common is None else common & enough

@@ -41,7 +41,8 @@ class Rule(Protocol):
     def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
         """Return those positions that can be part of `wanted` further devices, in order; none if there is no room.
 
-        A cheap necessary condition: what is returned need not work out, what is left out cannot.
+        A cheap necessary condition: what is returned need not work out, what is left out cannot. None of the positions
+        `fails`, here and in `suffices`.
         """
         ...
 
