@@ -18,6 +18,7 @@ _DEVICES = {
     "class-selector": "are not of the class",
     "claim-selector": "do not match {detail}",
     "selector-error": "fail in {detail}",
+    "not-evaluated": "were left out because {detail} is costly",
     "unsupported-device": "cannot be used",
     "tainted": "are tainted",
     "in-use": "are in use",
@@ -42,7 +43,7 @@ _NODES = {
     "too-few": "there are too few devices",
     "too-many": "that is more than the 32 devices that a claim may have",
 }
-_DETAILED = frozenset(("claim-selector", "selector-error"))
+_DETAILED = frozenset(("claim-selector", "selector-error", "not-evaluated"))
 
 
 def explanation(claims: Sequence[ClaimRejection]) -> str:
