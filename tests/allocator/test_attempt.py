@@ -201,7 +201,14 @@ def test_admin_access_to_a_device_that_can_be_shared_may_be_had_twice_in_a_claim
     shared = device("d0", allow_multiple_allocations=True)
     cluster = Cluster(resource_slice("s", [shared, device("d1")], node="n1"))
     twice = claim(request("a", admin_access=True), request("b", admin_access=True))
-    assert picked(cluster.allocate(twice)) == [["d0", "d0"]]
+    outcome = cluster.allocate(twice)
+    assert picked(outcome) == [["d0", "d0"]]
+    assert isinstance(outcome, Allocation)
+    results = outcome.claims[0].result.devices
+    assert [one.share_id for one in results] == ["share-1", "share-2"]
+    assert [one.consumed_capacity for one in results] == [{}, {}]
+    cluster.ledger.assume("x", outcome.claims[0].result)
+    assert cluster.ledger.holders_of(results[0].device) == ()
 
 
 def test_admin_access_to_any_other_device_is_had_once_in_a_claim_and_by_every_claim() -> None:

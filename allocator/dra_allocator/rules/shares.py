@@ -42,10 +42,13 @@ class Shares:
             self._change(position, self._consumption(request, position) or {}, -1)
 
     def share(self, request: Candidates, position: int) -> Mapping[str, Quantity] | None:
-        """Return what a pick consumes by the slice's spelling; None: the device is not shared."""
-        if request.admin or not self._problem.is_shareable(position):
+        """Return what a pick consumes by the slice's spelling; None: the device is not shared.
+
+        With admin access it is a share too, which tells it from others of the device, but consumes nothing.
+        """
+        if not self._problem.is_shareable(position):
             return None
-        return self._consumption(request, position)
+        return {} if request.admin else self._consumption(request, position)
 
     def key(self, position: int) -> Hashable:
         """See `Rule`."""

@@ -33,9 +33,9 @@ def _device(pick: Pick, features: JSON, bugs: frozenset[Bug]) -> JSON:
     if features["DeviceBindingAndStatus"]:
         made["bindingConditions"] = device.get("bindingConditions")
         made["bindingFailureConditions"] = device.get("bindingFailureConditions")
-    if pick.taken is not None and not (one.admin and Bug.ADMIN_ACCESS not in bugs):
+    if pick.taken is not None:
         made["shareID"] = SHARE_ID
-        made["consumedCapacity"] = dict(pick.taken)
+        made["consumedCapacity"] = {} if one.admin and Bug.ADMIN_ACCESS not in bugs else dict(pick.taken)
     return made
 
 
