@@ -137,7 +137,7 @@ def bugs() -> Iterator[str]:
     for run in runs("oracle"):
         for kind, count in run["counts"].items():
             if kind.startswith("bug "):
-                times.update(dict.fromkeys(map(int, kind.removeprefix("bug ").split("+")), count))
+                times.update(dict.fromkeys(map(int, kind.removeprefix("bug ").partition(",")[0].split("+")), count))
     yield "How often the random clusters met each of them; a cluster counts only if the model agrees with us, and with"
     yield "Kubernetes once the bug is switched on in it. `tests/oracle/cases/` has a case of each.\n"
     yield table(("bug", "what Kubernetes does", "clusters"), ((str(n), text, times[n]) for n, text in BUGS.items()))
