@@ -56,9 +56,7 @@ class SelectorMasks:
 
     def resolve(self, row: int) -> bool:
         """Evaluate an open row; raises CompileError or EvaluationError, as the case may be."""
-        if isinstance(self.selector, CompileError):
-            raise self.selector
-        return self.selector.resolve(self.table.rows.columns, row)
+        return self.evaluate(row)[0]
 
     def evaluate(self, row: int) -> tuple[bool, int]:
         """Evaluate an open row; the result and its CEL cost. Raises as `resolve` does."""

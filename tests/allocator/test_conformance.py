@@ -4,90 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from dra_allocator.allocator import Allocator
-from dra_allocator.device import DeviceID, ResourceSlice
-from dra_allocator.features import Features
-from dra_allocator.ledger import Ledger
-from dra_allocator.outcome import Allocation, AllocationError, AllocationResult, DeviceResult, Outcome
+from dra_allocator.device import DeviceID
+from dra_allocator.outcome import Allocation, AllocationError
 from dra_allocator.rejection import Rejection
-from dra_allocator.table import Table
-from dra_allocator.view import View
-from dra_api import decode, encode
+from dra_api import encode
+from dra_bench.conformance.allocator_case import allocate
+from dra_bench.conformance.corrections import CORRECTIONS
 from dra_cel.quantity import Quantity
 from support.conformance import NO_CONFORMANCE, conformance_cases
-from support.devices import Calls
-
-SHARE = "aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa"
-FEATURES = {
-    "AdminAccess": "admin_access",
-    "CompatibilityGroups": "compatibility_groups",
-    "ConsumableCapacity": "consumable_capacity",
-    "DerivedAttributes": "derived_attributes",
-    "DeviceBindingAndStatus": "binding_conditions",
-    "DeviceTaints": "device_taints",
-    "FractionalCapacityRange": "fractional_capacity_range",
-    "ListTypeAttributes": "list_type_attributes",
-    "OptionalNodeOperations": "optional_node_operations",
-    "PartitionableDevices": "partitionable_devices",
-    "PrioritizedList": "prioritized_list",
-}
-
-CORRECTED = {
-    # Kubernetes makes the first violated constraint of mode All a fatal error. It is no error: the claim does not fit.
-    "with-constraint-not-matching-int-attribute-all-devices": "none",
-    "partitionable-all-mode-constraint-must-error-with-reserved-counter": "none",
-    # The newest generation of the pool serves another node only; Kubernetes then takes devices of the older one.
-    "multi-host-resource-pool-complete-update-from-node-1-to-node-2": "none",
-    "multi-host-resource-pool-incomplete-update-from-node-1-to-node-2": "none",
-}
-
 
 CASES = conformance_cases("allocator-cases.json")
 pytestmark = pytest.mark.skipif(not CASES, reason=NO_CONFORMANCE)
-
-
-def run(case: Mapping[str, Any]) -> Outcome:
-    data = case["input"]
-    table, ledger = Table(), Ledger()
-    for device_class in data["classes"]:
-        table.apply_class(decode.device_class(device_class))
-    table.apply_node(decode.node(data["node"]))
-    for one in uniquely_named([decode.resource_slice(one) for one in data["slices"]]):
-        table.apply_slice(one)
-    hold(ledger, data)
-    features = Features(**{name: bool(data["features"].get(key)) for key, name in FEATURES.items()})
-    claims = [decode.resource_claim(one) for one in data["claimsToAllocate"]]
-    allocator = Allocator(share_ids=lambda: SHARE)
-    attempt = allocator.allocate(View(table, ledger, features), claims, [data["node"]["metadata"]["name"]])
-    outcome = attempt.step(Calls())
-    assert outcome is not None
-    return outcome
-
-
-def uniquely_named(slices: list[ResourceSlice]) -> list[ResourceSlice]:
-    """Some cases use a name twice, which no API server allows; the suffix keeps the order of such slices."""
-    names = [one.name for one in slices]
-    return [
-        replace(one, name=f"{one.name}~{number:03}") if names.count(one.name) > 1 else one
-        for number, one in enumerate(slices)
-    ]
-
-
-def hold(ledger: Ledger, data: Mapping[str, Any]) -> None:
-    consumed = {identify(one): one["consumedCapacity"] for one in data["aggregatedCapacity"]}
-    entries = [DeviceResult("r", identify(one)) for one in data["allocatedDevices"]]
-    shared = [(identify(one), one["shareID"]) for one in data["allocatedSharedDeviceIDs"]]
-    shared += [(device, SHARE) for device in consumed if device not in {one for one, _ in shared}]
-    for device, share_id in shared:
-        amounts = {name: Quantity.parse(value) for name, value in consumed.pop(device, {}).items()}
-        entries.append(DeviceResult("r", device, share_id=share_id, consumed_capacity=amounts))
-    for number, entry in enumerate(entries):
-        ledger.observe(f"holder-{number}", AllocationResult((entry,)))
 
 
 def identify(one: Mapping[str, str]) -> DeviceID:
@@ -118,9 +49,10 @@ def _sorted_requirements(value: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
 def test_the_outcome_is_that_of_the_reference(case: Mapping[str, Any]) -> None:
-    outcome = run(case)
+    outcome, _ = allocate(case["input"])
     expected = case["expected"]
-    kind = CORRECTED.get(case["name"], expected["outcome"])
+    correction = CORRECTIONS.get(case["name"])
+    kind = expected["outcome"] if correction is None else correction.outcome
     if kind == "error":
         assert isinstance(outcome, AllocationError), outcome
         for text in expected["errorSubstrings"]:

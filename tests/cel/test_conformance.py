@@ -5,9 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dra_api.decode.values import attribute
+from dra_bench.conformance.fields import device_fields
 from dra_cel import CompileError, DeviceColumns, EvaluationError, compile_derived, compile_selector
-from support.cel_conformance import MISSING, attribute_value, device_fields, load
 from support.cel_devices import outcome
+from support.conformance import NO_CONFORMANCE, load
 
 GOLDEN: Any = load("cel-golden.json") or {"devices": [], "rows": []}
 CASES: Any = load("cel-cases.json") or []
@@ -27,7 +29,7 @@ RENAMED = {
 }
 """Go's names of types in Kubernetes' messages, and CEL's names in ours."""
 
-needs_data = pytest.mark.skipif(not CASES, reason=MISSING)
+needs_data = pytest.mark.skipif(not CASES, reason=NO_CONFORMANCE)
 
 
 @needs_data
@@ -82,7 +84,7 @@ def test_cases_have_kubernetes_outcomes(case: dict[str, Any], actual: dict[str, 
     assert compiled.estimated_cost == actual["maxCost"]
     if case["expected"]["outcome"] == "compiles":
         return
-    expected = attribute_value(actual["attribute"]) if actual.get("attribute") else actual["match"]
+    expected = attribute(actual["attribute"]) if actual.get("attribute") else actual["match"]
     if expected is None:
         wanted = case["expected"]["matchErrorSubstring"]
         for go_name, name in RENAMED.items():

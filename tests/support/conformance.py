@@ -10,7 +10,12 @@ from typing import Any
 NO_CONFORMANCE = "DRA_CONFORMANCE does not name the folder with the conformance data"
 
 
+def load(name: str) -> Any:
+    """The content of one file; None where the folder is not named."""
+    folder = os.environ.get("DRA_CONFORMANCE")
+    return json.loads((Path(folder) / name).read_text()) if folder else None
+
+
 def conformance_cases(name: str) -> list[Any]:
     """The cases of one file; none where the folder is not named."""
-    folder = os.environ.get("DRA_CONFORMANCE")
-    return list(json.loads((Path(folder) / name).read_text())) if folder else []
+    return list(load(name) or ())

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dra_bench.oracle.errors import OracleMissingError
 from dra_bench.oracle.process import Oracle
+from support.conformance import NO_CONFORMANCE, load
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +28,7 @@ def oracle() -> Iterator[Oracle]:
 
 def conformance_cases(name: str) -> Any:
     """A file of the folder in DRA_CONFORMANCE; the test is skipped where there is none."""
-    folder = os.environ.get("DRA_CONFORMANCE", "")
-    if not folder:
-        pytest.skip("DRA_CONFORMANCE does not name the folder of the conformance data")
-    return json.loads((Path(folder) / name).read_text())
+    cases = load(name)
+    if cases is None:
+        pytest.skip(NO_CONFORMANCE)
+    return cases
