@@ -134,8 +134,27 @@ def test_a_share_of_a_device_that_is_shared_no_more_keeps_it_and_with_bug_15_it_
     assert picked(case, Bug.FORGOTTEN_SHARE) == ["a"]
 
 
+def test_nobody_joins_devices_that_contradict_each_other_and_with_bug_16_what_goes_with_the_first_does() -> None:
+    def device(name: str, *groups: str) -> JSON:
+        uses = {"counterSet": "set", "counters": {}, **({"compatibilityGroups": [*groups]} if groups else {})}
+        return {"name": name, "consumesCounters": [uses]}
+
+    counters = pool_slice("c", [], count=2, sharedCounters=[{"name": "set", "counters": {}}])
+    held = [identity("a"), identity("b")]
+
+    def case(*devices: JSON) -> JSON:
+        return cluster([counters, pool_slice("s", [*devices], count=2)], claim(request()), allocatedDevices=held)
+
+    with_group = case(device("a", "x"), device("b"), device("c", "x"), device("d"))
+    assert picked(with_group) == "none"
+    assert picked(with_group, Bug.UNGROUPED_FORGOTTEN) == ["c"]
+    without = case(device("a"), device("b", "x"), device("c", "x"), device("d"))
+    assert picked(without) == "none"
+    assert picked(without, Bug.UNGROUPED_FORGOTTEN) == ["d"]
+
+
 def test_every_modelled_bug_has_a_test_here() -> None:
-    assert {int(bug) for bug in MODELLED} == {5, 6, 7, 8, 9, 15}
+    assert {int(bug) for bug in MODELLED} == {5, 6, 7, 8, 9, 15, 16}
 
 
 def test_devices_that_are_held_are_not_picked_and_shares_add_up_to_the_capacity() -> None:

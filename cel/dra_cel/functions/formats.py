@@ -55,15 +55,18 @@ register_object(t.FORMAT, NamedFormat)
 register_strict(NamedFormat)
 
 
-def _sized(pattern: str, longest: int, rule: str) -> Check:
+def _sized(pattern: str, longest: int, rule: str, limit: str = "must have at most") -> Check:
+    # Selectors can ask whether the texts are sorted: they are where Kubernetes' texts, in other words, are.
     compiled = re.compile(pattern, re.ASCII)
 
     def check(text: str) -> list[str]:
-        problems = [f"must have at most {longest} characters"] if len(text.encode()) > longest else []
+        problems = [f"{limit} {longest} characters"] if len(text.encode()) > longest else []
         return problems if compiled.fullmatch(text) else [*problems, rule]
 
     return check
 
+
+_EMPTY = "can't be empty"
 
 _label = _sized(
     _LABEL, 63, "must consist of lower case letters, digits and '-', and start and end with one of the first two"
@@ -72,10 +75,13 @@ _subdomain = _sized(rf"{_LABEL}(?:\.{_LABEL})*", 253, "must consist of DNS label
 _label_1035 = _sized(
     "[a-z](?:[-a-z0-9]*[a-z0-9])?",
     63,
-    "must start with a lower case letter and consist of such letters, digits and '-'",
+    "can have lower case letters, digits and '-' only, the first a letter",
 )
 _name = _sized(
-    _NAME, 63, "must consist of letters, digits, '-', '_' and '.', and start and end with one of the first two"
+    _NAME,
+    63,
+    "must consist of letters, digits, '-', '_' and '.', and start and end with one of the first two",
+    "can have at most",
 )
 _label_value = _sized(f"(?:{_NAME})?", 63, "must be empty or like the name of a label")
 
@@ -91,10 +97,9 @@ def _qualified_name(text: str) -> list[str]:
         return ["must be a name with an optional DNS subdomain and '/' before it"]
     problems = []
     if len(parts) == 2:
-        problems = _subdomain(parts[0]) if parts[0] else ["the part before '/' can't be empty"]
-    if not parts[-1]:
-        problems = [*problems, "the name can't be empty"]
-    return [*problems, *_name(parts[-1])]
+        problems = _subdomain(parts[0]) if parts[0] else [_EMPTY]
+    named = [*([] if parts[-1] else [_EMPTY]), *_name(parts[-1])]
+    return [*(f"the prefix {problem}" for problem in problems), *(f"the name {problem}" for problem in named)]
 
 
 def _test(test: Callable[[str], object], rule: str) -> Check:

@@ -22,6 +22,8 @@ class Bug(IntEnum):
     """Out of time among devices that are alike. Not switched on in the model: it is seen by the deadline."""
     FORGOTTEN_SHARE = 15
     """A device that shares without capacity hold, and that is not shareable any more, is given away as a whole."""
+    UNGROUPED_FORGOTTEN = 16
+    """Devices held on a counter set that do not go together: what the first one found has decides who may join."""
 
 
 MODELLED = tuple(bug for bug in Bug if bug is not Bug.EXPONENTIAL)

@@ -15,19 +15,25 @@ Charged = Sequence[tuple[Candidate, bool]]  # picks that count, and whether the 
 
 
 class CounterRules:
-    """`in_use` are all devices that are allocated, `shared` those of them that have shares."""
+    """`in_use` are all devices that are allocated, `shared` those of them that have shares.
 
-    def __init__(self, in_use: Collection[DeviceKey], shared: Collection[DeviceKey], *, groups: bool) -> None:
+    `forgetful`: with Kubernetes' bug 16.
+    """
+
+    def __init__(
+        self, in_use: Collection[DeviceKey], shared: Collection[DeviceKey], *, groups: bool, forgetful: bool
+    ) -> None:
         self._in_use = in_use
         self._shared = shared
         self._groups = groups
+        self._agree = _agree_with_first if forgetful else _agree
 
     def admit(self, candidate: Candidate, shared: bool, picks: Charged) -> bool:
         """Whether the counters are left and the groups agree. A further share of a device takes nothing more."""
         if shared and (candidate.key in self._shared or any(c.key == candidate.key and s for c, s in picks)):
             return True
         charged = [*self._allocated(candidate.pool), *self._chosen(candidate.pool, picks)]
-        return self._left(candidate, charged) and (not self._groups or _agree(candidate.device, charged))
+        return self._left(candidate, charged) and (not self._groups or self._agree(candidate.device, charged))
 
     def _allocated(self, pool: Pool) -> Iterable[JSON]:
         for one in (*pool.slices, *(other for other in pool.everything if other not in pool.slices)):
@@ -62,6 +68,25 @@ class CounterRules:
 
 def _agree(device: JSON, charged: Sequence[JSON]) -> bool:
     """All devices on a counter set share a group, or none of them has any."""
+    for own, others in _groups(device, charged):
+        if others and not (frozenset.intersection(own, *others) or not (own or any(others))):
+            return False
+    return True
+
+
+def _agree_with_first(device: JSON, charged: Sequence[JSON]) -> bool:
+    """Bug 16: the first device decides whether groups are needed; others are passed over where they contradict it."""
+    for own, others in _groups(device, charged):
+        if not others:
+            continue
+        common = frozenset.intersection(*filter(None, others)) if others[0] else frozenset()
+        if bool(own) != bool(others[0]) or (own and not own & common):
+            return False
+    return True
+
+
+def _groups(device: JSON, charged: Sequence[JSON]) -> Iterable[tuple[frozenset[str], list[frozenset[str]]]]:
+    """For each counter set of the device: its own groups, and those of each device that is charged to it."""
     for consumption in device.get("consumesCounters", ()):
         others = [
             frozenset(other.get("compatibilityGroups", ()))
@@ -69,7 +94,4 @@ def _agree(device: JSON, charged: Sequence[JSON]) -> bool:
             for other in one.get("consumesCounters", ())
             if other["counterSet"] == consumption["counterSet"]
         ]
-        own = frozenset(consumption.get("compatibilityGroups", ()))
-        if others and not (frozenset.intersection(own, *others) or not (own or any(others))):
-            return False
-    return True
+        yield frozenset(consumption.get("compatibilityGroups", ())), others

@@ -29,7 +29,12 @@ class Rules:
         self._whole = {_key(entry) for entry in cluster["allocatedDevices"]}
         self._consumed = {_key(entry): entry["consumedCapacity"] for entry in cluster["aggregatedCapacity"]}
         self._shares = {_key(entry) for entry in cluster["allocatedSharedDeviceIDs"]} | {*self._consumed}
-        self._counters = CounterRules(self._whole | self._shares, self._shares, groups=self._on["CompatibilityGroups"])
+        self._counters = CounterRules(
+            self._whole | self._shares,
+            self._shares,
+            groups=self._on["CompatibilityGroups"],
+            forgetful=Bug.UNGROUPED_FORGOTTEN in bugs,
+        )
         self._milli = Milli(self._on["FractionalCapacityRange"], integers_too=Bug.INTEGER_RANGE in bugs)
 
     def selectable(self, one: Alternative, candidate: Candidate) -> bool:
