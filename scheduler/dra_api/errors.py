@@ -11,11 +11,20 @@ class DecodeError(ApiError):
     """An object from outside cannot be read: whoever wrote it has to correct the field that is named.
 
     From an API server this happens only if the server is newer than we know or is not Kubernetes; from a file it is the
-    author's mistake. `field` is a path such as `spec.devices.requests[0].exactly.count`.
+    author's mistake. `field` is a path such as `spec.devices.requests[0].exactly.count`. `code` is a stable name of
+    what is wrong, such as `wrong-version`, or empty.
     """
 
     def __init__(
-        self, field: str, problem: str, hint: str = "", *, kind: str = "", namespace: str = "", name: str = ""
+        self,
+        field: str,
+        problem: str,
+        hint: str = "",
+        *,
+        kind: str = "",
+        namespace: str = "",
+        name: str = "",
+        code: str = "",
     ) -> None:
         self.field = field
         self.problem = problem
@@ -23,6 +32,7 @@ class DecodeError(ApiError):
         self.kind = kind
         self.namespace = namespace
         self.name = name
+        self.code = code
         super().__init__(field, problem, hint)
 
     def within(self, prefix: str) -> DecodeError:
@@ -35,11 +45,14 @@ class DecodeError(ApiError):
             kind=self.kind,
             namespace=self.namespace,
             name=self.name,
+            code=self.code,
         )
 
     def of(self, kind: str, namespace: str, name: str) -> DecodeError:
         """Return the same error with the object that it is about."""
-        return DecodeError(self.field, self.problem, self.hint, kind=kind, namespace=namespace, name=name)
+        return DecodeError(
+            self.field, self.problem, self.hint, kind=kind, namespace=namespace, name=name, code=self.code
+        )
 
     @property
     def object(self) -> str:

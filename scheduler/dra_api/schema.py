@@ -89,7 +89,8 @@ def _check_fields(value: dict[str, Any], schema: Fields, path: str) -> _Found:
             yield from _check(item, expected, where)
         elif not schema.open_:
             close = get_close_matches(key, schema.fields, 1)
-            yield DecodeError(where, "unknown field", f"did you mean {close[0]}?" if close else ""), True
+            hint = f"did you mean {close[0]}?" if close else ""
+            yield DecodeError(where, "unknown field", hint, code="unknown-field"), True
 
 
 def _string(path: str, value: Any) -> None:

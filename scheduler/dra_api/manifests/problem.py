@@ -14,7 +14,8 @@ from dra_api.references import ObjectKey, key_of
 class Problem:
     """Something wrong (or, as a warning, odd) in a file. `line` is from 1; 0: the file as a whole.
 
-    `object` reads `Kind namespace/name`, `field` is a path; both may be empty, and so may `hint`, what to do.
+    `object` reads `Kind namespace/name`, `field` is a path; both may be empty, and so may `hint`, what to do. `code` is
+    a stable name of what is wrong, or empty: then the text cannot be read at all.
     """
 
     file: str
@@ -23,6 +24,7 @@ class Problem:
     field: str
     problem: str
     hint: str = ""
+    code: str = ""
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
@@ -58,7 +60,8 @@ class Document:
 
     def problem(self, error: DecodeError) -> Problem:
         """Return a decoder's error with its place in the file."""
-        return Problem(self.source, self.line_of(error.field), str(self.key), error.field, error.problem, error.hint)
+        line = self.line_of(error.field)
+        return Problem(self.source, line, str(self.key), error.field, error.problem, error.hint, error.code)
 
 
 @dataclass(frozen=True, slots=True)

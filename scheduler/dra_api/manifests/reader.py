@@ -67,8 +67,8 @@ class _Reader:
             return
         for chunk in split_documents(text):
             if chunk.odd_separator is not None:
-                hint = "write exactly three hyphens: ---"
-                self._warn(chunk.line, "", "", f"{chunk.odd_separator!r} is taken for a separator", hint)
+                odd, hint = f"{chunk.odd_separator!r} is taken for a separator", "write exactly three hyphens: ---"
+                self._warnings.append(Problem(self._source, chunk.line, "", "", odd, hint, "odd-separator"))
             if chunk.text.strip():
                 self._parse(parse_yaml(chunk.text, chunk.line), len(chunk.text))
 
@@ -76,7 +76,7 @@ class _Reader:
         try:
             for document in parsed:
                 for path, line in document.duplicates:
-                    self._problem(line, path, "is there twice in the same object", "keep one of the two")
+                    self._problem(line, path, "is there twice in the same object", "keep one of the two", "key-twice")
                 if document.value is not None:
                     self._flatten(document.value, document.lines, size)
         except SyntaxProblem as problem:
@@ -115,29 +115,30 @@ class _Reader:
             self._documents.append(Document(obj, self._source, str(api_version), lines))
 
     def _converted(self, obj: dict[str, Any], lines: Lines, api_version: str, kind: str) -> dict[str, Any]:
-        def warn(field: str, problem: str, hint: str) -> None:
-            self._warn(line_at(lines, field), _title(obj, kind), field, problem, hint)
+        def warn(field: str, problem: str, hint: str, code: str) -> None:
+            place = self._source, line_at(lines, field), _title(obj, kind)
+            self._warnings.append(Problem(*place, field, problem, hint, code))
 
         obj = move_name(obj, warn)
         metadata = mapping(obj, "metadata")
         if all(metadata.get(name) in (None, "") for name in ("name", "generateName")):
-            raise DecodeError("metadata.name", "is missing", "every object needs a name")
+            raise DecodeError("metadata.name", "is missing", "every object needs a name", code="api-invalid")
         resource = find_resource(api_version, kind)
         if api_version.partition("/")[0] == RESOURCE_GROUP and kind in SCHEMAS:
             notes: list[str] = []
             obj = to_v1(obj, notes)
             for note in notes:
                 problem, _, hint = note.partition("; ")
-                warn("apiVersion", problem, hint)
+                warn("apiVersion", problem, hint, "old-version")
         elif resource is None:
             if api_version.partition("/")[0] == RESOURCE_GROUP:
-                raise DecodeError(
-                    "kind", f"{kind} is not a kind of {RESOURCE_GROUP}", "use those of Kubernetes 1.31 and newer"
-                )
+                hint = "use those of Kubernetes 1.31 and newer"
+                raise DecodeError("kind", f"{kind} is not a kind of {RESOURCE_GROUP}", hint, code="unknown-version")
             self._warn_unknown(kind, warn)
             return obj
         elif api_version not in [resource.api_version(version) for version in resource.versions]:
-            raise DecodeError("apiVersion", f"{api_version!r} is not known here", f"use {resource.api_version()}")
+            hint = f"use {resource.api_version()}"
+            raise DecodeError("apiVersion", f"{api_version!r} is not known here", hint, code="unknown-version")
         if kind == "Pod":
             check_pod(obj)
         for error in check_types(obj, SCHEMAS[kind]) if kind in SCHEMAS else ():
@@ -148,20 +149,24 @@ class _Reader:
 
     def _warn_unknown(self, kind: str, warn: Any) -> None:
         if kind in _WORKLOADS:
-            warn("kind", f"a {kind} is not scheduled and creates no Pods here", "write the Pods themselves")
+            warn(
+                "kind",
+                f"a {kind} is not scheduled and creates no Pods here",
+                "write the Pods themselves",
+                "unknown-kind",
+            )
         else:
-            warn("kind", f"{kind} is not a kind that is known here; it is kept and otherwise ignored", "")
+            problem = f"{kind} is not a kind that is known here; it is kept and otherwise ignored"
+            warn("kind", problem, "", "unknown-kind")
 
     def _report(self, error: DecodeError, obj: dict[str, Any], lines: Lines) -> None:
         title = _title(obj, str(obj.get("kind") or ""))
         line = line_at(lines, error.field)
-        self._problems.append(Problem(self._source, line, title, error.field, error.problem, error.hint))
+        code = error.code or "wrong-value"
+        self._problems.append(Problem(self._source, line, title, error.field, error.problem, error.hint, code))
 
-    def _problem(self, line: int, field: str, problem: str, hint: str) -> None:
-        self._problems.append(Problem(self._source, line, "", field, problem, hint))
-
-    def _warn(self, line: int, obj: str, field: str, problem: str, hint: str) -> None:
-        self._warnings.append(Problem(self._source, line, obj, field, problem, hint))
+    def _problem(self, line: int, field: str, problem: str, hint: str, code: str = "") -> None:
+        self._problems.append(Problem(self._source, line, "", field, problem, hint, code))
 
 
 def _title(obj: dict[str, Any], kind: str) -> str:
@@ -182,6 +187,7 @@ def merge(parts: list[Manifests]) -> Manifests:
             documents.append(document)
             continue
         text = f"is already defined at {other.source}:{other.line}"
-        problems.append(Problem(document.source, document.line, str(document.key), "", text, "keep one of the two"))
+        where = (document.source, document.line, str(document.key))
+        problems.append(Problem(*where, "", text, "keep one of the two", "object-twice"))
     warnings = tuple(warning for part in parts for warning in part.warnings)
     return Manifests(tuple(documents), warnings, tuple(problems))

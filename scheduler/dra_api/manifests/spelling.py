@@ -8,8 +8,8 @@ from typing import Any
 from dra_api.decode.fields import mapping, sequence
 from dra_api.errors import DecodeError
 
-Warn = Callable[[str, str, str], None]
-"""Reports (field, problem, hint)."""
+Warn = Callable[[str, str, str, str], None]
+"""Reports (field, problem, hint, code)."""
 
 
 def move_name(obj: dict[str, Any], warn: Warn) -> dict[str, Any]:
@@ -20,8 +20,9 @@ def move_name(obj: dict[str, Any], warn: Warn) -> dict[str, Any]:
     metadata = mapping(obj, "metadata")
     inner = metadata.get("name")
     if inner is not None and inner != name:
-        raise DecodeError("name", f"{name!r} differs from metadata.name {inner!r}", "keep metadata.name only")
-    warn("name", "name belongs under metadata", "API servers refuse it here")
+        problem = f"{name!r} differs from metadata.name {inner!r}"
+        raise DecodeError("name", problem, "keep metadata.name only", code="name-outside-metadata")
+    warn("name", "name belongs under metadata", "API servers refuse it here", "name-outside-metadata")
     return {key: value for key, value in obj.items() if key != "name"} | {"metadata": {**metadata, "name": name}}
 
 
@@ -33,4 +34,5 @@ def check_pod(obj: dict[str, Any]) -> None:
                 f"spec.resourceClaims[{i}].source",
                 "is of Kubernetes 1.30 and older",
                 "write resourceClaimName or resourceClaimTemplateName directly in the entry",
+                code="pod-claim-source",
             )

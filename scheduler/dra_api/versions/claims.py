@@ -66,6 +66,7 @@ def _nested(request: dict[str, Any], version: str) -> dict[str, Any]:
             "exactly",
             f"is not a field of {version}",
             "it fits apiVersion resource.k8s.io/v1 and v1beta2; here its fields stand directly in the request",
+            code="wrong-version",
         )
     main = {name: request[name] for name in MAIN_FIELDS if is_set(name, request.get(name), version)}
     if main and request.get("firstAvailable"):
@@ -73,6 +74,7 @@ def _nested(request: dict[str, Any], version: str) -> dict[str, Any]:
             next(iter(main)),
             "must not be set beside firstAvailable",
             "move it into the subrequests or drop firstAvailable",
+            code="api-invalid",
         )
     rest = {name: value for name, value in request.items() if name not in MAIN_FIELDS}
     return {**rest, "exactly": main} if main else rest
@@ -95,5 +97,6 @@ def _checked(request: dict[str, Any], version: str) -> dict[str, Any]:
             name,
             f"is not a field of a request in {version}",
             "here it belongs under exactly; in a request it fits apiVersion resource.k8s.io/v1beta1 and v1alpha3",
+            code="wrong-version",
         )
     return request

@@ -49,7 +49,7 @@ def _to_v1(obj: Obj, warnings: list[str] | None, kind: str, version: str) -> Obj
     try:
         _check_fields(converted, kind, version)
     except DecodeError as error:  # the path is that of the v1 shape: name the field where the author wrote it
-        raise DecodeError(_as_written(error.field, version), error.problem, error.hint) from error
+        raise DecodeError(_as_written(error.field, version), error.problem, error.hint, code=error.code) from error
     return {**converted, "apiVersion": f"{RESOURCE_GROUP}/v1", "kind": kind}
 
 
@@ -92,22 +92,21 @@ def _version(obj: Obj) -> str:
     api_version = obj.get("apiVersion")
     group, _, version = str(api_version or "").rpartition("/")
     if group != RESOURCE_GROUP:
-        raise DecodeError(
-            "apiVersion", f"{api_version!r} is not a version of {RESOURCE_GROUP}", f"use {RESOURCE_GROUP}/{SERVED[0]}"
-        )
+        problem = f"{api_version!r} is not a version of {RESOURCE_GROUP}"
+        raise DecodeError("apiVersion", problem, f"use {RESOURCE_GROUP}/{SERVED[0]}", code="unknown-version")
     return version
 
 
 def _check_kind(kind: str, version: str) -> None:
     if version not in SERVED:
         known = ", ".join(SERVED)
-        raise DecodeError(
-            "apiVersion", f"version {version!r} of {RESOURCE_GROUP} is not known here", f"use one of {known}"
-        )
+        problem = f"version {version!r} of {RESOURCE_GROUP} is not known here"
+        raise DecodeError("apiVersion", problem, f"use one of {known}", code="unknown-version")
     if kind not in _KINDS:
         raise DecodeError("kind", f"{kind!r} has no v1 form here", f"it must be one of {', '.join(_KINDS)}")
     if kind == "DeviceTaintRule" and version == "v1beta1":
-        raise DecodeError("apiVersion", "there is no DeviceTaintRule in v1beta1", "use v1, v1beta2 or v1alpha3")
+        hint = "use v1, v1beta2 or v1alpha3"
+        raise DecodeError("apiVersion", "there is no DeviceTaintRule in v1beta1", hint, code="unknown-version")
 
 
 def _check_before_1_31(obj: Obj, kind: str) -> None:
@@ -118,7 +117,8 @@ def _check_before_1_31(obj: Obj, kind: str) -> None:
     for holder, path in ((spec, prefix), (obj, "")):
         field = next((name for name in _BEFORE_1_31 if holder.get(name) is not None), None)
         if field is not None:
-            raise DecodeError(f"{path}{field}", "is of Kubernetes 1.30 and older", "use devices.requests")
+            hint = "use devices.requests"
+            raise DecodeError(f"{path}{field}", "is of Kubernetes 1.30 and older", hint, code="old-version")
 
 
 def _as_written(path: str, version: str) -> str:
@@ -131,4 +131,5 @@ def _check_fields(obj: Obj, kind: str, version: str) -> None:
     field = lacking_field(obj, kind, version)
     if field is not None:
         fitting = " or ".join(f"{RESOURCE_GROUP}/{other}" for other in field.fitting)
-        raise DecodeError(field.path, f"is not a field of {version}", f"it fits apiVersion {fitting}")
+        hint = f"it fits apiVersion {fitting}"
+        raise DecodeError(field.path, f"is not a field of {version}", hint, code="wrong-version")

@@ -53,6 +53,7 @@ def _from_basic(device: dict[str, Any], version: str) -> dict[str, Any]:
                 direct,
                 f"is not a field of a device in {version}",
                 "directly in the device it fits apiVersion resource.k8s.io/v1 and v1beta2; here it belongs under basic",
+                code="wrong-version",
             )
         others = ", ".join(sorted(name for name in device if name not in ("name", "basic"))) or "nothing"
         return {"name": device.get("name"), UNKNOWN_DEVICE: f"unknown kind of device: instead of basic it has {others}"}
@@ -78,6 +79,7 @@ def _read_capacity(basic: Any, version: str) -> dict[str, Any]:
                 f"capacity[{name}]",
                 f"must be a quantity in {version}, not an object",
                 "with value it fits apiVersion resource.k8s.io/v1beta1 and newer",
+                code="capacity-form",
             )
     return {name: {"value": value} for name, value in capacity.items()}
 
@@ -88,6 +90,7 @@ def _check_capacity(name: str, value: object, version: str) -> None:
             f"capacity[{name}]",
             f"must be an object with value in {version}, not {type_name(value)}",
             f'write {name}: {{value: "..."}}; a plain quantity fits apiVersion resource.k8s.io/v1alpha3 only',
+            code="capacity-form",
         )
 
 
@@ -107,6 +110,7 @@ def _checked(device: dict[str, Any], version: str) -> dict[str, Any]:
             "basic",
             f"is not a field of {version}",
             "it fits apiVersion resource.k8s.io/v1beta1 and v1alpha3; here its fields stand directly in the device",
+            code="wrong-version",
         )
     capacity = device.get("capacity")
     if isinstance(capacity, dict):
