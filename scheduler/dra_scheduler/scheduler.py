@@ -17,7 +17,6 @@ from collections.abc import Callable
 from random import Random
 
 from dra_allocator.allocator import Allocator
-from dra_allocator.features import Features
 from dra_api.clock import Clock
 from dra_api.transport import Transport
 from dra_scheduler.binding import Binder
@@ -26,6 +25,7 @@ from dra_scheduler.client.api import Api
 from dra_scheduler.client.discovery import Served, discover
 from dra_scheduler.client.reflector import Reflector
 from dra_scheduler.cycle.cycle import Cycle
+from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.feed import reflectors
 from dra_scheduler.intake import Intake
 from dra_scheduler.loop import Counts, ScheduleLoop
@@ -70,7 +70,8 @@ class Scheduler:
         self._may_write = may_write
         self._supervisor = Supervisor()
         self._signals = Signals()
-        self.cluster = Cluster(Features.from_gates(settings.feature_gates))
+        gates = FeatureGates.of(settings.feature_gates, NEWEST_MINOR)
+        self.cluster = Cluster(gates.features(), gates)
         intake = Intake(self.cluster, settings.scheduler_names, self._signals)
         self.queue = SchedulingQueue(clock, settings, intake.gate, Hints(intake.claims_problem))
         intake.connect(self.queue)
@@ -93,6 +94,7 @@ class Scheduler:
         api = Api(self._transport)
         served = await discover(api)
         _log.info("connected server=%s resource.k8s.io=%s", served.git_version, served.resource_version)
+        self.cluster.use(FeatureGates.of(self._settings.feature_gates, served.server.minor))
         self._supervisor.for_ever("scheduling", self._work(api, served))
         stopping = asyncio.create_task(stop.wait(), name="stop")
         failing = asyncio.create_task(self._supervisor.failure(), name="failure")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from dra_scheduler.feature_gates import check
 
 
 class Settings(BaseModel):
@@ -23,7 +25,10 @@ class Settings(BaseModel):
     """`host:port` for /livez, /readyz and /metrics. None (default): no HTTP at all."""
 
     feature_gates: dict[str, bool] = Field(default_factory=dict)
-    """Feature gates by their Kubernetes names. A gate that is not named has Kubernetes 1.37's default."""
+    """Feature gates by their Kubernetes names. A gate that is not named has its default in the server's version.
+
+    Refused: names that Kubernetes does not know, and gates that exclude each other.
+    """
 
     filter_timeout: float | None = Field(default=10.0, gt=0)
     """Seconds that one attempt to allocate may take over all nodes. Default 10. None: as long as it takes."""
@@ -51,3 +56,9 @@ class Settings(BaseModel):
 
     mask_bytes: int = Field(default=64 * 1024 * 1024, ge=1024)
     """Bytes for remembered selector results. Default 64 MiB."""
+
+    @field_validator("feature_gates")
+    @classmethod
+    def _known_gates(cls, gates: dict[str, bool]) -> dict[str, bool]:
+        check(gates)
+        return gates

@@ -22,6 +22,7 @@ from dra_scheduler.cache.node_info import node_info
 from dra_scheduler.cache.node_table import NodeTable
 from dra_scheduler.cache.pod_info import PodInfo, pod_info
 from dra_scheduler.cache.pod_store import PodStore
+from dra_scheduler.feature_gates import FeatureGates
 from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft, PodPlaced
 
 Raw = Mapping[str, Any]
@@ -62,8 +63,9 @@ class Cluster:
     cannot be read, before they change anything; the reflector then reports it, and takes away what was known of it.
     """
 
-    def __init__(self, features: Features) -> None:
+    def __init__(self, features: Features, gates: FeatureGates | None = None) -> None:
         self.features = features
+        self.gates = gates or FeatureGates.having(features)
         self.devices = Table()
         self.ledger = Ledger()
         self.nodes = NodeTable()
@@ -75,6 +77,10 @@ class Cluster:
         """Labels of namespaces, by name."""
         self.namespaces_version = 0
         self.listener: Listener | None = None
+
+    def use(self, gates: FeatureGates) -> None:
+        """Take these feature gates from now on; said once the server's version is known, before anything is read."""
+        self.gates, self.features = gates, gates.features()
 
     def view(self) -> View:
         """Return the window for one attempt to allocate."""

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=feature_gates,
         default={},
         metavar="A=true,B=false",
-        help="as on kube-scheduler; default: those of Kubernetes 1.37",
+        help="as on kube-scheduler; default: those of the server's version",
     )
     parser.add_argument(
         "--filter-timeout",

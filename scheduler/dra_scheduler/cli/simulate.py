@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import orjson
 import yaml
 
-from dra_allocator.features import GATES
 from dra_api.manifests import MAX_FILE, Document, Manifests, Problem, read_paths
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK, PENDING
 from dra_scheduler.cli.loading import Object
 from dra_scheduler.cli.show import claim_table, console, pod_table
 from dra_scheduler.cli.simulation import Simulated, simulate
+from dra_scheduler.feature_gates import OURS
 from dra_scheduler.settings import Settings
 
 EXAMPLE = """exit codes: 0 all pods placed, 1 some pending (each with its reason), 2 bad input
@@ -71,7 +71,7 @@ def settings_for(documents: Sequence[Document]) -> Settings:
         if document.object.get("kind") == "Pod":
             name = (document.object.get("spec") or {}).get("schedulerName")
             names |= {name} if name else set()
-    return Settings(scheduler_names=tuple(sorted(names)), feature_gates=dict.fromkeys(GATES, True))
+    return Settings(scheduler_names=tuple(sorted(names)), feature_gates=dict.fromkeys(OURS, True))
 
 
 def report_problems(problems: Sequence[Problem]) -> bool:

@@ -148,7 +148,7 @@ def test_what_is_wrong_with_the_call_is_exit_code_2(
     ("gates", "message"),
     [
         ("DRAAdminAcess=true", "did you mean DRAAdminAccess?"),
-        ("Nonsense=true", "there are: DRAAdminAccess"),
+        ("Nonsense=true", "those that decide something here are DRAAdminAccess"),
         ("DRAAdminAccess", "is not GATE=true or GATE=false"),
         ("DRAAdminAccess=yes", "is not GATE=true or GATE=false"),
     ],
