@@ -14,8 +14,9 @@ def test_only_the_writers_write_to_the_cluster() -> None:
     offenders = []
     for file in PACKAGE.rglob("*.py"):
         inside = file.relative_to(PACKAGE)
-        # `api` only names the verbs; commands of the shell write to the embedded cluster of their own.
-        if inside.parts[0] in ("writes", "cli") or inside == Path("client/api.py"):
+        # `api` only names the verbs; commands of the shell write to the embedded cluster of their own; asking for
+        # one's own rights is a POST that stores nothing.
+        if inside.parts[0] in ("writes", "cli") or str(inside) in ("client/api.py", "survey/access_review.py"):
             continue
         tree = ast.parse(file.read_text())
         for node in ast.walk(tree):
