@@ -27,6 +27,7 @@ BUGS = {
     9: "with fractional ranges on, ranges of integers are computed in thousandths too, and overflow",
     10: "runs out of time among devices that are alike (its time limit here is 2 s)",
     15: "a device with a share that holds no capacity is given away as a whole once it is not shareable any more",
+    16: "lets a device join others whose compatibility groups contradict each other if it goes with the first of them",
 }
 """By the numbers that `dra_bench/oracle/model/bugs.py` gives them."""
 
