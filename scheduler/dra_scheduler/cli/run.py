@@ -10,6 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from dra_scheduler.cli.durations import duration
 from dra_scheduler.cli.exit_codes import BAD_INPUT, INTERRUPTED, NO_RESOURCE_API, OK
 from dra_scheduler.cli.gates import feature_gates
 
@@ -50,9 +51,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--filter-timeout",
-        type=float,
-        metavar="S",
-        help="seconds for one attempt to allocate, 0: no limit; default: 10",
+        type=duration,
+        metavar="TIME",
+        help="for one attempt to allocate: seconds, or 1m30s; 0: no limit; default: 10",
+    )
+    parser.add_argument(
+        "--binding-timeout",
+        type=duration,
+        metavar="TIME",
+        help="for the binding conditions of a pod's devices: seconds, or 1m30s; default: 600",
     )
     parser.add_argument("--max-in-flight", type=int, metavar="N", help="pods whose writes are under way; default: 64")
     parser.add_argument(
@@ -96,6 +103,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _settings(arguments: argparse.Namespace) -> Settings:
     """The settings that the options make; what is not given keeps its default. Raises ValidationError."""
+    from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
     from dra_scheduler.settings import Settings
 
     given = {
@@ -104,9 +112,11 @@ def _settings(arguments: argparse.Namespace) -> Settings:
         "feature_gates": arguments.feature_gates,
         "max_in_flight": arguments.max_in_flight,
         "filter_timeout": arguments.filter_timeout,
+        "binding_timeout": arguments.binding_timeout,
         "instance": f"dra-scheduler-{socket.gethostname()}"[:128],
     }
     values = {name: value for name, value in given.items() if value is not None}
-    if values.get("filter_timeout") == 0:
+    gates = FeatureGates.of(arguments.feature_gates, NEWEST_MINOR)
+    if values.get("filter_timeout") == 0 or not gates.enabled("DRASchedulerFilterTimeout"):
         values["filter_timeout"] = None
     return Settings.model_validate(values)

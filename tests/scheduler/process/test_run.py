@@ -134,7 +134,7 @@ async def test_a_cluster_without_the_api_is_exit_code_3(tmp_path: Path) -> None:
         (["--kubeconfig", "nowhere"], "error: kubeconfig nowhere: no such file"),
         (["--http", "8080"], "error: '8080' is not HOST:PORT"),
         (["--max-in-flight", "0"], "error: max_in_flight: Input should be greater than or equal to 1"),
-        (["--filter-timeout", "-1"], "error: filter_timeout: Input should be greater than 0"),
+        (["--binding-timeout", "0s"], "error: binding_timeout: Input should be greater than 0"),
     ],
 )
 def test_what_is_wrong_with_the_call_is_exit_code_2(
