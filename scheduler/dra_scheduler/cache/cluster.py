@@ -18,12 +18,23 @@ from dra_allocator.table import Table
 from dra_allocator.view import View
 from dra_api import decode
 from dra_scheduler.cache.claim_store import ClaimChange, ClaimStore
+from dra_scheduler.cache.group_store import GroupStore
 from dra_scheduler.cache.node_info import node_info
 from dra_scheduler.cache.node_table import NodeTable
+from dra_scheduler.cache.pod_group import pod_group
 from dra_scheduler.cache.pod_info import PodInfo, pod_info
 from dra_scheduler.cache.pod_store import PodStore
 from dra_scheduler.feature_gates import FeatureGates
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft, PodPlaced
+from dra_scheduler.queue.events import (
+    ClaimChanged,
+    ClusterEvent,
+    DevicesChanged,
+    GroupChanged,
+    MemberAdded,
+    NodeChanged,
+    PodLeft,
+    PodPlaced,
+)
 
 Raw = Mapping[str, Any]
 CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
@@ -70,6 +81,7 @@ class Cluster:
         self.ledger = Ledger()
         self.nodes = NodeTable()
         self.pods = PodStore(self.nodes)
+        self.groups = GroupStore(self.pods)
         self.claims = ClaimStore(self.ledger)
         self.classes: dict[str, str] = {}
         """DeviceClasses by name, with the extended resource that each stands for ("": none)."""
@@ -109,10 +121,22 @@ class Cluster:
         if replaced is not None and replaced != uid:
             self._pod_gone(replaced)
         before = self.pods.observe(pod)
+        if before is None:
+            self.groups.add_pod(pod)
         if self.listener is not None:
             self.listener.pod_seen(pod, before)
         if pod.node_name and (before is None or (before.node_name, before.labels) != (pod.node_name, pod.labels)):
             self._tell(PodPlaced(pod))
+        if before is None and pod.group:
+            self._tell(MemberAdded(pod))
+
+    def apply_pod_group(self, old: Raw | None, new: Raw | None) -> None:
+        """A PodGroup was added, changed or deleted."""
+        if old is not None and (new is None or old["metadata"]["uid"] != new["metadata"]["uid"]):
+            self.groups.remove((old["metadata"]["namespace"], old["metadata"]["name"]))
+        if new is not None:
+            group = pod_group(new)
+            self._tell(GroupChanged(self.groups.observe(group), group))
 
     def apply_node(self, old: Raw | None, new: Raw | None) -> None:
         """A node was added, changed or deleted."""
@@ -207,6 +231,7 @@ class Cluster:
         pod = self.pods.remove(uid)
         if pod is None:
             return
+        self.groups.remove_pod(pod)
         if self.listener is not None:
             self.listener.pod_gone(pod)
         if placed or pod.node_name:

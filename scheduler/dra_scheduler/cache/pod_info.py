@@ -33,13 +33,14 @@ class HostPort(NamedTuple):
 class PodClaim:
     """An entry of `spec.resourceClaims` with the claim's name, None where a template's claim is not needed.
 
-    `problem` says why no claim is known (kube-scheduler's text).
+    `problem` says why no claim is known (kube-scheduler's text). `template_name` is the ResourceClaimTemplate's.
     """
 
     name: str
     claim_name: str | None
     from_template: bool
     problem: str = ""
+    template_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,8 @@ class PodInfo:
     unsupported: tuple[Unsupported, ...]
     never_preempts: bool
     raw: Mapping[str, Any]
+    group: str = ""
+    """The PodGroup in the pod's namespace that it belongs to; "": none."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -127,6 +130,7 @@ def _pod_info(
         unsupported=_unsupported(spec),
         never_preempts=spec.get("preemptionPolicy") == "Never",
         raw=raw if phase == "Pending" or not spec.get("nodeName") else {"metadata": _identity(meta)},
+        group=(spec.get("schedulingGroup") or {}).get("podGroupName") or "",
     )
 
 
@@ -158,11 +162,10 @@ def _claims(meta: Mapping[str, Any], spec: Mapping[str, Any], status: Mapping[st
         elif entry.get("resourceClaimTemplateName") is None:
             problem = f'{pod}, spec.resourceClaim "{name}": none of the supported fields are set'
             claims.append(PodClaim(name, None, from_template=False, problem=problem))
-        elif name in generated:
-            claims.append(PodClaim(name, generated[name], from_template=True))
         else:
-            problem = f"{pod}: ResourceClaim not created yet"
-            claims.append(PodClaim(name, None, from_template=True, problem=problem))
+            problem = "" if name in generated else f"{pod}: ResourceClaim not created yet"
+            template = entry["resourceClaimTemplateName"]
+            claims.append(PodClaim(name, generated.get(name), True, problem, template))
     return tuple(claims)
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from dra_scheduler.cache.claim_store import ClaimChange
 from dra_scheduler.cache.node_info import NodeInfo
+from dra_scheduler.cache.pod_group import PodGroup
 from dra_scheduler.cache.pod_info import PodInfo
 
 Other = Literal["slice", "class", "taint-rule"]
@@ -48,4 +49,19 @@ class DevicesChanged:
     what: Other
 
 
-ClusterEvent = NodeChanged | PodLeft | PodPlaced | ClaimChanged | DevicesChanged
+@dataclass(frozen=True, slots=True)
+class GroupChanged:
+    """A PodGroup came (`before` None) or changed."""
+
+    before: PodGroup | None
+    after: PodGroup
+
+
+@dataclass(frozen=True, slots=True)
+class MemberAdded:
+    """A pod of a PodGroup came."""
+
+    pod: PodInfo
+
+
+ClusterEvent = NodeChanged | PodLeft | PodPlaced | ClaimChanged | DevicesChanged | GroupChanged | MemberAdded

@@ -11,7 +11,15 @@ from collections.abc import Callable
 from dra_scheduler.cache.node_info import NodeInfo
 from dra_scheduler.cache.pod_info import ANY_ADDRESS, PodInfo
 from dra_scheduler.plugins import Plugin
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, NodeChanged, PodLeft, PodPlaced
+from dra_scheduler.queue.events import (
+    ClaimChanged,
+    ClusterEvent,
+    GroupChanged,
+    MemberAdded,
+    NodeChanged,
+    PodLeft,
+    PodPlaced,
+)
 
 
 class Hints:
@@ -31,6 +39,8 @@ class Hints:
             return _node_changed(plugin, pod, event)
         if isinstance(event, PodPlaced):
             return plugin == "InterPodAffinity"
+        if isinstance(event, GroupChanged | MemberAdded):
+            return plugin == "GangScheduling" and _group_grew(pod, event)
         if isinstance(event, PodLeft):
             return plugin in {"NodeResourcesFit", "InterPodAffinity"} or (
                 plugin == "NodePorts" and _share_ports(pod, event.pod)
@@ -59,10 +69,26 @@ def concerned(event: ClusterEvent) -> frozenset[Plugin] | None:
             return None
         case PodPlaced():
             return frozenset({"InterPodAffinity"})
+        case GroupChanged() | MemberAdded():
+            return frozenset({"GangScheduling"})
         case PodLeft():
             return frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity"})
         case _:
             return frozenset({"DynamicResources"})
+
+
+def group_of(event: GroupChanged | MemberAdded) -> tuple[str, str]:
+    """Return namespace and name of the PodGroup that an event is about."""
+    return event.after.key if isinstance(event, GroupChanged) else (event.pod.namespace, event.pod.group)
+
+
+def _group_grew(pod: PodInfo, event: GroupChanged | MemberAdded) -> bool:
+    """Whether the pod's group has more pods than before, or needs fewer."""
+    if group_of(event) != (pod.namespace, pod.group):
+        return False
+    if isinstance(event, MemberAdded) or event.before is None:
+        return True
+    return event.after.uid != event.before.uid or event.after.min_count < event.before.min_count
 
 
 def uses(pod: PodInfo, namespace: str, claim: str) -> bool:

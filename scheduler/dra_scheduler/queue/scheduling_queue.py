@@ -28,8 +28,8 @@ from dra_api.clock import Clock
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.plugins import Plugin
 from dra_scheduler.queue.entry import Entry, Place
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent
-from dra_scheduler.queue.hints import Hints, concerned
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, GroupChanged, MemberAdded
+from dra_scheduler.queue.hints import Hints, concerned, group_of
 from dra_scheduler.queue.in_flight import InFlightEvents
 from dra_scheduler.settings import Settings
 
@@ -63,6 +63,7 @@ class SchedulingQueue:
         self._backoff: _Heap = []
         self._error_backoff: _Heap = []
         self._by_claim: dict[tuple[str, str], set[str]] = {}
+        self._by_group: dict[tuple[str, str], dict[str, None]] = {}
         self._in_flight = InFlightEvents()
         self._moving: deque[tuple[ClusterEvent, deque[Entry]]] = deque()
         """Events, and the pods that have still to be told of each."""
@@ -93,6 +94,8 @@ class SchedulingQueue:
             return
         entry = self._entries[pod.uid] = Entry(pod, self._clock.monotonic())
         self._index(pod)
+        if pod.group:
+            self._by_group.setdefault((pod.namespace, pod.group), {})[pod.uid] = None
         self._activate(entry)
 
     def remove(self, uid: str) -> None:
@@ -100,6 +103,7 @@ class SchedulingQueue:
         entry = self._entries.pop(uid, None)
         if entry is not None:
             self._unindex(entry.pod)
+            self._leave_group(entry.pod)
             self._unpark(entry)
             self._in_flight.end(uid)
 
@@ -138,6 +142,23 @@ class SchedulingQueue:
             entry.attempts += 1
             self._in_flight.begin(entry.pod.uid)
         return entry
+
+    def take_group(self, first: Entry) -> list[Entry]:
+        """Take the other pods of a PodGroup along with the one that was popped, in the order in which they came.
+
+        Those that are gated, on their way already or on a node stay where they are.
+        """
+        group = []
+        for uid in self._by_group.get((first.pod.namespace, first.pod.group), ()):
+            entry = self._entries[uid]
+            if entry is first:
+                group.append(entry)
+            elif entry.place not in (Place.GATED, Place.IN_FLIGHT) and not entry.pod.node_name:
+                self._move(entry, Place.IN_FLIGHT)
+                entry.attempts += 1
+                self._in_flight.begin(uid)
+                group.append(entry)
+        return sorted(group, key=lambda entry: entry.pod.created)
 
     def reject(self, uid: str, plugins: frozenset[Plugin], reason: str, explain: Explain | None = None) -> None:
         """The pod in flight fits nowhere: it waits for an event that may help, unless one has come meanwhile."""
@@ -198,7 +219,7 @@ class SchedulingQueue:
             self._index(pod)
         if entry.place is Place.GATED:
             self._activate(entry)
-        elif entry.place is Place.UNSCHEDULABLE and _may_matter(before, pod):
+        elif entry.place is Place.UNSCHEDULABLE and may_matter(before, pod):
             self._retry(entry)
         elif entry.place is Place.ACTIVE and before.priority != pod.priority:
             self._activate(entry)
@@ -291,6 +312,9 @@ class SchedulingQueue:
     # Which pods an event may concern
 
     def _concerned(self, event: ClusterEvent) -> Iterable[Entry]:
+        if isinstance(event, GroupChanged | MemberAdded):
+            group = self._by_group.get(group_of(event), ())
+            return (entry for entry in map(self._entries.__getitem__, group) if entry.place in _WAITING)
         if isinstance(event, ClaimChanged) and not event.change.freed:
             uids = self._by_claim.get((event.change.claim.namespace, event.change.claim.name), ())
             return (entry for entry in map(self._entries.__getitem__, uids) if entry.place in _WAITING)
@@ -306,6 +330,13 @@ class SchedulingQueue:
             if claim.claim_name is not None:
                 self._by_claim.setdefault((pod.namespace, claim.claim_name), set()).add(pod.uid)
 
+    def _leave_group(self, pod: PodInfo) -> None:
+        group = self._by_group.get((pod.namespace, pod.group))
+        if group is not None:
+            group.pop(pod.uid, None)
+            if not group:
+                del self._by_group[pod.namespace, pod.group]
+
     def _unindex(self, pod: PodInfo) -> None:
         for claim in pod.claims:
             if claim.claim_name is not None:
@@ -315,7 +346,7 @@ class SchedulingQueue:
                     self._by_claim.pop((pod.namespace, claim.claim_name), None)
 
 
-def _may_matter(before: PodInfo, after: PodInfo) -> bool:
+def may_matter(before: PodInfo, after: PodInfo) -> bool:
     """Whether a pod changed in something that decides about it."""
     return (before.gates, before.labels, before.selection, before.claims, before.requests, before.priority) != (
         after.gates,

@@ -16,9 +16,9 @@ def test_claims_by_name_from_templates_and_not_yet_created_ones_are_told_apart()
     pod = make_pod("p", claims=claims, statuses={"b": "p-b-x1", "c": None})
     assert pod_info(pod).claims == (
         PodClaim("a", "shared", from_template=False),
-        PodClaim("b", "p-b-x1", from_template=True),
-        PodClaim("c", None, from_template=True),
-        PodClaim("d", None, from_template=True, problem='pod "default/p": ResourceClaim not created yet'),
+        PodClaim("b", "p-b-x1", from_template=True, template_name="t"),
+        PodClaim("c", None, from_template=True, template_name="t"),
+        PodClaim("d", None, True, 'pod "default/p": ResourceClaim not created yet', "t"),
         PodClaim(
             "e",
             None,
