@@ -70,3 +70,29 @@ def run_on(served: Served, *words: str, now: datetime = NOW) -> Ran:
         patch.setattr(cluster_access, "connect", connect)
         patch.setattr(cluster_access, "SystemClock", Clock)
         return run(*words)
+
+
+def allocated(
+    claim: Raw,
+    pool: str,
+    device: str,
+    *,
+    pods: tuple[str, ...] = (),
+    share: str = "",
+    consumed: Raw | None = None,
+    node: str = "",
+    **result: Any,
+) -> Raw:
+    """The claim with a device for its request `gpu`, reserved for pods whose uids are `uid-NAME`."""
+    entry = {"request": "gpu", "driver": "gpu.example.com", "pool": pool, "device": device} | result
+    if share:
+        entry |= {"shareID": share, "consumedCapacity": consumed or {}}
+    term = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node or pool]}]}
+    allocation = {
+        "devices": {"results": [entry]},
+        "nodeSelector": {"nodeSelectorTerms": [term]},
+        "allocationTimestamp": "2026-01-01T00:00:00Z",
+    }
+    metadata = claim["metadata"] | {"finalizers": ["resource.kubernetes.io/delete-protection"]}
+    reserved = [{"resource": "pods", "name": name, "uid": f"uid-{name}"} for name in pods]
+    return {**claim, "metadata": metadata, "status": {"allocation": allocation, "reservedFor": reserved}}

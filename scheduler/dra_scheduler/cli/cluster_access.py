@@ -101,13 +101,15 @@ def _live(arguments: argparse.Namespace, resources: Sequence[Resource]) -> Snaps
 
 def _from_files(names: Sequence[str]) -> Snapshot:
     # Reading manifests is not needed for a cluster, and takes a while to import.
-    from dra_scheduler.cli.simulate import read_all, report_problems
+    from dra_api.manifests import MAX_FILE, read_paths
 
-    manifests = read_all(names)
+    manifests = read_paths(names, stdin=sys.stdin.buffer.read(MAX_FILE + 1) if "-" in names else None)
     for warning in manifests.warnings:
         if not _is_record(str(warning)):
             print(f"warning: {warning}", file=sys.stderr)
-    if report_problems(manifests.problems):
+    for problem in manifests.problems:
+        print(f"error: {problem}", file=sys.stderr)
+    if manifests.problems:
         raise FilesError
     if not manifests.documents:
         print("error: no objects in the files given", file=sys.stderr)

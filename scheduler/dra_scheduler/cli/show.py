@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from dra_scheduler.cli.loading import Object
-from dra_scheduler.scheduler import PendingPod
+
+if TYPE_CHECKING:
+    from dra_scheduler.pending import PendingPod
 
 # Output into a pipe or file is never folded: whoever greps it wants whole lines.
 _PIPE_WIDTH = 400
@@ -25,7 +27,8 @@ def console(stream: IO[str] | None = None) -> Console:
     return Console(file=stream, width=_PIPE_WIDTH, highlight=False, no_color=True)
 
 
-def _table(title: str, *columns: str) -> Table:
+def make_table(title: str, *columns: str) -> Table:
+    """An empty table with a title and the names of its columns."""
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for column in columns:
         table.add_column(column, overflow="fold", header_style="dim")
@@ -34,7 +37,7 @@ def _table(title: str, *columns: str) -> Table:
 
 def pod_table(pods: Iterable[Object], pending: Mapping[tuple[str, str], PendingPod]) -> Table:
     """Namespace, name, node, phase and, for pods without a node, the reason."""
-    table = _table("Pods", "NAMESPACE", "NAME", "NODE", "STATUS", "CLAIMS", "REASON")
+    table = make_table("Pods", "NAMESPACE", "NAME", "NODE", "STATUS", "CLAIMS", "REASON")
     for pod in pods:
         metadata, spec, status = pod["metadata"], pod["spec"], pod.get("status", {})
         node = spec.get("nodeName", "")
@@ -64,7 +67,7 @@ def claim_names(pod: Object) -> list[str]:
 
 def claim_table(claims: Iterable[Object]) -> Table:
     """Namespace, name, state as kubectl prints it, devices by request, and who it is reserved for."""
-    table = _table("ResourceClaims", "NAMESPACE", "NAME", "STATE", "DEVICES", "RESERVED FOR")
+    table = make_table("ResourceClaims", "NAMESPACE", "NAME", "STATE", "DEVICES", "RESERVED FOR")
     for claim in claims:
         metadata, status = claim["metadata"], claim.get("status") or {}
         results = (status.get("allocation") or {}).get("devices", {}).get("results") or []
@@ -106,7 +109,7 @@ def holders(claims: Iterable[Object]) -> dict[tuple[str, str, str], list[str]]:
 def device_table(slices: Iterable[Object], claims: Iterable[Object]) -> Table:
     """A row per pool: where it is, its devices as cells, which of them are held."""
     held = holders(claims)
-    table = _table("Devices", "NODE", "DRIVER", "POOL", "DEVICES (* allocated)", "FREE")
+    table = make_table("Devices", "NODE", "DRIVER", "POOL", "DEVICES (* allocated)", "FREE")
     for published in slices:
         spec = published["spec"]
         driver, pool = spec["driver"], spec["pool"]["name"]
@@ -123,7 +126,7 @@ def device_table(slices: Iterable[Object], claims: Iterable[Object]) -> Table:
 
 def selector_table(rows: Iterable[tuple[str, str, str, str, str]]) -> Table:
     """What a selector says: driver, pool, device, result, reason."""
-    table = _table("Selector", "DRIVER", "POOL", "DEVICE", "RESULT", "REASON")
+    table = make_table("Selector", "DRIVER", "POOL", "DEVICE", "RESULT", "REASON")
     styles = {"true": "green", "error": "red"}
     for driver, pool, device, result, reason in rows:
         table.add_row(driver, pool, device, Text(result, style=styles.get(result, "")), Text(reason))

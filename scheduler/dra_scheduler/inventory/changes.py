@@ -1,0 +1,84 @@
+"""The list of devices followed as it changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from random import Random
+
+from dra_allocator.device import DeviceID
+from dra_api.clock import Clock
+from dra_api.transport import Transport
+from dra_scheduler.cache.cluster import Cluster
+from dra_scheduler.client.discovery import Served
+from dra_scheduler.client.reflector import Reflector
+from dra_scheduler.feature_gates import FeatureGates
+from dra_scheduler.feed import reflectors
+from dra_scheduler.inventory.devices import Listed
+
+PAUSE = 0.5
+"""Seconds between two looks at what changed, so that a burst of events is one change."""
+
+Key = tuple[DeviceID, str]
+Listing = Mapping[Key, Listed]
+
+
+@asynccontextmanager
+async def followed(
+    transport: Transport, served: Served, gates: FeatureGates, clock: Clock, random: Random
+) -> AsyncIterator[Cluster]:
+    """Keep the tables of a cluster up to date while inside; entered once everything has been read once."""
+    cluster = Cluster(gates.features(), gates)
+    fed = reflectors(transport, served, cluster, clock, random)
+    tasks = [asyncio.create_task(reflector.run(), name=f"reflector {reflector.resource.plural}") for reflector in fed]
+    try:
+        synced = asyncio.create_task(_synced(fed), name="synced")
+        tasks.append(synced)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in tasks:
+            if task.done():
+                task.result()
+        yield cluster
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _synced(fed: list[Reflector]) -> None:
+    for reflector in fed:
+        await reflector.synced.wait()
+
+
+async def changes(cluster: Cluster, look: Callable[[], list[Listed]]) -> AsyncIterator[list[tuple[str, Listed]]]:
+    """Yield what changed: (`added`, `changed` or `removed`, the device), first all devices as added."""
+    before: dict[Key, Listed] = {}
+    versions: tuple[int, ...] = ()
+    while True:
+        now = _versions(cluster)
+        if now != versions:
+            versions = now
+            listed = {(one.id, one.slice): one for one in look()}
+            found = difference(before, listed)
+            before = listed
+            if found:
+                yield found
+        await asyncio.sleep(PAUSE)
+
+
+def difference(before: Listing, after: Listing) -> list[tuple[str, Listed]]:
+    """Return what differs between two lists."""
+    found = [("removed", one) for key, one in before.items() if key not in after]
+    for key, one in after.items():
+        old = before.get(key)
+        if old is None:
+            found.append(("added", one))
+        elif old != one:
+            found.append(("changed", one))
+    return found
+
+
+def _versions(cluster: Cluster) -> tuple[int, ...]:
+    reserved = sum(len(claim.reserved_for) for claim in cluster.claims)
+    return cluster.devices.version, cluster.ledger.version, len(cluster.claims), reserved
