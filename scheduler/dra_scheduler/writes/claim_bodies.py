@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from dra_api.references import FINALIZER
-from dra_scheduler.writes.refs import PodRef
+from dra_scheduler.writes.refs import Consumer
 
 
 def has_finalizer(claim: Mapping[str, Any]) -> bool:
@@ -30,9 +30,14 @@ def reserved_for(claim: Mapping[str, Any]) -> list[dict[str, Any]]:
     return (claim.get("status") or {}).get("reservedFor") or []
 
 
-def is_reserved(claim: Mapping[str, Any], uid: str) -> bool:
-    """Whether the pod with this uid is among the claim's consumers."""
-    return any(consumer.get("uid") == uid for consumer in reserved_for(claim))
+def is_reserved(claim: Mapping[str, Any], who: Consumer) -> bool:
+    """Whether a pod or PodGroup is among the claim's consumers."""
+    return any(who.has(entry) for entry in reserved_for(claim))
+
+
+def has_entry(claim: Mapping[str, Any], uid: str) -> bool:
+    """Whether one of the claim's consumers has this uid."""
+    return any(entry.get("uid") == uid for entry in reserved_for(claim))
 
 
 def finalizer_patch(claim: Mapping[str, Any]) -> dict[str, Any]:
@@ -46,11 +51,6 @@ def status_patch(claim: Mapping[str, Any], status: Mapping[str, Any]) -> dict[st
     """Change parts of the status of exactly the claim that was read."""
     meta = claim["metadata"]
     return {"metadata": {"resourceVersion": meta["resourceVersion"]}, "status": status}
-
-
-def consumer(pod: PodRef) -> dict[str, Any]:
-    """A pod's entry in reservedFor."""
-    return {"resource": "pods", "name": pod.name, "uid": pod.uid}
 
 
 def timestamp(now: datetime) -> str:

@@ -22,7 +22,6 @@ from dra_scheduler.client.discovery import Served, Version
 from dra_scheduler.client.errors import ApiStatusError, ConflictError, InvalidError, NotFoundError
 from dra_scheduler.writes.claim_bodies import (
     allocation_of,
-    consumer,
     finalizer_patch,
     has_finalizer,
     is_reserved,
@@ -38,7 +37,7 @@ from dra_scheduler.writes.errors import (
     UnknownOutcomeError,
 )
 from dra_scheduler.writes.guarded_api import GuardedApi, MayWrite
-from dra_scheduler.writes.refs import ClaimRef, PodRef
+from dra_scheduler.writes.refs import ClaimRef, Consumer, PodRef
 from dra_scheduler.writes.undoing import Undoing
 
 ROUNDS = 4
@@ -59,30 +58,30 @@ class ClaimWriter:
         self._undoing = Undoing(self._api, served)
 
     async def allocate_and_reserve(
-        self, claim: Mapping[str, Any], allocation: Mapping[str, Any] | None, pod: PodRef
+        self, claim: Mapping[str, Any], allocation: Mapping[str, Any] | None, who: PodRef | Consumer
     ) -> Object:
-        """Allocate the claim (`allocation`: a v1 `status.allocation`) and reserve it for the pod, in one status write.
+        """Allocate the claim (`allocation`: a v1 `status.allocation`) and reserve it for `who`, in one status write.
 
         `allocation` None: the claim (v1, as observed) is allocated already, only the reservation is added.
         Returns the claim as v1, as the API server answered. Raises ClaimLostError, AnswerDiffersError (undone),
         BindingPermissionError, UnknownOutcomeError, NotWriterError, or the ApiStatusError that the server insists on.
         """
-        current = dict(claim)
+        current, consumer = dict(claim), Consumer.of(who)
         wanted = allocation if allocation is not None else allocation_of(claim)
         if wanted is None:
             raise ClaimLostError(str(ClaimRef.of(claim)), "to be reserved without being allocated")
         new = allocation is not None
         cause: Exception | None = None
         for _ in range(ROUNDS):
-            if new and _is_ours_with_fields_dropped(current, wanted, pod):
-                await self._compare(ClaimRef.of(claim), wanted, current, pod)
-            if self._check(current, wanted, pod, claim, new):
+            if new and _is_ours_with_fields_dropped(current, wanted, consumer):
+                await self._compare(ClaimRef.of(claim), wanted, current, consumer)
+            if self._check(current, wanted, consumer, claim, new):
                 return current
             if cause is not None and not isinstance(cause, ConflictError):
                 # Repeated often enough below, and read: it is not in force (or not yet, when the server is that slow).
                 raise UnknownOutcomeError(f"ResourceClaim {ClaimRef.of(claim)}: {cause}") from cause
             try:
-                return await self._write_once(current, wanted, pod)
+                return await self._write_once(current, wanted, consumer)
             except NotFoundError as error:
                 raise ClaimLostError(str(ClaimRef.of(claim)), "deleted meanwhile") from error
             except (ConflictError, TransportError) as error:
@@ -122,7 +121,7 @@ class ClaimWriter:
         return to_v1(answer)
 
     def _check(
-        self, live: Mapping[str, Any], wanted: Mapping[str, Any], pod: PodRef, seen: Mapping[str, Any], new: bool
+        self, live: Mapping[str, Any], wanted: Mapping[str, Any], consumer: Consumer, seen: Mapping[str, Any], new: bool
     ) -> bool:
         """True: already as wanted. False: to be written. Raises ClaimLostError when the decision does not hold."""
         ref = ClaimRef.of(seen)
@@ -137,13 +136,13 @@ class ClaimWriter:
             return False
         if first_difference(wanted, allocated) is not None:
             raise ClaimLostError(str(ref), "allocated otherwise meanwhile")
-        return is_reserved(live, pod.uid)
+        return is_reserved(live, consumer)
 
-    async def _write_once(self, claim: Object, wanted: Mapping[str, Any], pod: PodRef) -> Object:
+    async def _write_once(self, claim: Object, wanted: Mapping[str, Any], consumer: Consumer) -> Object:
         """Finalizer, then status, then compare."""
         ref = ClaimRef.of(claim)
         path = ref.path(self._served.resource_version)
-        status: dict[str, Any] = {"reservedFor": [*reserved_for(claim), consumer(pod)]}
+        status: dict[str, Any] = {"reservedFor": [*reserved_for(claim), consumer.entry()]}
         if allocation_of(claim) is None:
             if not has_finalizer(claim):
                 claim = await self._api.patch(path, finalizer_patch(claim))
@@ -154,14 +153,14 @@ class ClaimWriter:
             if any("resourceclaims/binding" in cause.message for cause in error.causes):
                 raise BindingPermissionError(str(ref), error.message) from error
             raise
-        await self._compare(ref, wanted, answer, pod)
+        await self._compare(ref, wanted, answer, consumer)
         return answer
 
-    async def _compare(self, ref: ClaimRef, wanted: Mapping[str, Any], answer: Object, pod: PodRef) -> None:
+    async def _compare(self, ref: ClaimRef, wanted: Mapping[str, Any], answer: Object, consumer: Consumer) -> None:
         difference = first_difference(wanted, allocation_of(answer))
-        if difference is None and is_reserved(answer, pod.uid):
+        if difference is None and is_reserved(answer, consumer):
             return
-        await self._undoing.take_back(answer, pod.uid)
+        await self._undoing.take_back(answer, consumer.uid)
         if difference is None:
             raise ClaimLostError(str(ref), "the API server dropped our entry of status.reservedFor")
         raise AnswerDiffersError(str(ref), difference, gate_of(difference))
@@ -173,10 +172,10 @@ class ClaimWriter:
         return stamped
 
 
-def _is_ours_with_fields_dropped(live: Mapping[str, Any], wanted: Mapping[str, Any], pod: PodRef) -> bool:
+def _is_ours_with_fields_dropped(live: Mapping[str, Any], wanted: Mapping[str, Any], consumer: Consumer) -> bool:
     """Whether this is what the server made of a write of ours, whose answer got lost or which could not be undone."""
     allocated = allocation_of(live)
-    if allocated is None or not is_reserved(live, pod.uid):
+    if allocated is None or not is_reserved(live, consumer):
         return False
     difference = first_difference(wanted, allocated)
     return difference is not None and gate_of(difference) is not None

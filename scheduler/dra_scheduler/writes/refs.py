@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dra_api.references import POD_GROUP
+
 
 @dataclass(frozen=True, slots=True)
 class PodRef:
@@ -28,6 +30,53 @@ class PodRef:
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRef:
+    """A PodGroup."""
+
+    namespace: str
+    name: str
+    uid: str
+
+    def path(self, version: str) -> str:
+        """The group's path on the API server, in a served version of scheduling.k8s.io."""
+        return POD_GROUP.path(namespace=self.namespace, name=self.name, version=version)
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """Who has a claim reserved: an entry of its `status.reservedFor`. A pod, or a PodGroup for all of its pods."""
+
+    resource: str
+    name: str
+    uid: str
+    api_group: str = ""
+
+    @classmethod
+    def of(cls, who: PodRef | GroupRef | Consumer) -> Consumer:
+        """The entry for a pod or a group."""
+        if isinstance(who, Consumer):
+            return who
+        if isinstance(who, GroupRef):
+            return cls(POD_GROUP.plural, who.name, who.uid, POD_GROUP.group)
+        return cls("pods", who.name, who.uid)
+
+    def entry(self) -> dict[str, Any]:
+        """The entry as it is written."""
+        group = {"apiGroup": self.api_group} if self.api_group else {}
+        return {**group, "resource": self.resource, "name": self.name, "uid": self.uid}
+
+    def has(self, entry: Mapping[str, Any]) -> bool:
+        """Whether an entry is this one. One of a PodGroup is known by its name: kubelets do not know its uid."""
+        if entry.get("uid") == self.uid:
+            return True
+        same = entry.get("resource"), entry.get("name"), entry.get("apiGroup")
+        return bool(self.api_group) and same == (self.resource, self.name, self.api_group)
 
 
 @dataclass(frozen=True, slots=True)

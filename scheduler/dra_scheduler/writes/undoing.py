@@ -15,7 +15,7 @@ from dra_api.versions import to_v1
 from dra_scheduler.client.api import Object
 from dra_scheduler.client.discovery import Served
 from dra_scheduler.client.errors import ApiStatusError, ConflictError, NotFoundError
-from dra_scheduler.writes.claim_bodies import allocation_of, is_reserved, reserved_for, status_patch
+from dra_scheduler.writes.claim_bodies import allocation_of, has_entry, reserved_for, status_patch
 from dra_scheduler.writes.comparison import first_difference
 from dra_scheduler.writes.errors import ClaimLostError, UnknownOutcomeError
 from dra_scheduler.writes.guarded_api import GuardedApi
@@ -41,7 +41,7 @@ class Undoing:
                 live = to_v1(await self._api.get(path))
                 if live["metadata"]["uid"] != claim.uid:
                     return None
-                if not is_reserved(live, pod_uid):
+                if not has_entry(live, pod_uid):
                     return live
                 rest = [entry for entry in reserved_for(live) if entry.get("uid") != pod_uid]
                 return to_v1(await self._api.patch(f"{path}/status", status_patch(live, {"reservedFor": rest})))
