@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+UPSTREAM_OPTIONS = $(if $(RUN),--run '$(RUN)') $(if $(RESULTS),--results $(RESULTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format conformance fuzz mutate oracle controlplane test-cluster clean
+.PHONY: help venv demo test check format conformance fuzz mutate oracle controlplane test-cluster upstream test-upstream test-upstream-reference clean
 
 help: ## Show this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-23s %s\n", $$1, $$2}'
 
 venv: $(STAMP) ## Create .venv with everything, at the pinned versions
 
@@ -56,6 +57,17 @@ controlplane: venv ## Build the real control plane for tests (needs Go; minutes 
 
 test-cluster: venv ## Run the tests that need the real control plane; fails if it is not built
 	DRA_REQUIRE_CONTROLPLANE=1 $(BIN)/pytest -m cluster tests
+
+upstream: venv ## Build Kubernetes' own tests of DRA for other schedulers (needs Go; minutes at first)
+	$(BIN)/python tests/upstream/build.py
+
+test-upstream: venv ## Run Kubernetes' own tests with our scheduler (RUN=regex, SUITES="all default ga api")
+	$(BIN)/python tests/upstream/build.py
+	$(BIN)/dra-bench upstream $(or $(SUITES),all default ga api) $(UPSTREAM_OPTIONS)
+
+test-upstream-reference: venv ## The same with kube-scheduler
+	$(BIN)/python tests/upstream/build.py
+	$(BIN)/dra-bench upstream --reference $(or $(SUITES),all default ga api) $(UPSTREAM_OPTIONS)
 
 clean: ## Remove the environment and caches, not the control plane
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage build dist

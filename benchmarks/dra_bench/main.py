@@ -10,6 +10,7 @@ from dra_scheduler.cli.dispatch import Program
 COMMANDS = {
     "conformance": ("dra_bench.conformance.command", "run case files of Kubernetes' own tests through our engine"),
     "fuzz": ("dra_bench.fuzz.command", "try our engine on inputs made from seeds"),
+    "upstream": ("dra_bench.upstream.command", "run Kubernetes' own tests of DRA with our scheduler in its place"),
     "oracle": ("dra_bench.oracle.command", "compare our engine with Kubernetes' own on inputs made from seeds"),
 }
 

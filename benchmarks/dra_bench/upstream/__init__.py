@@ -1,0 +1,1 @@
+"""Kubernetes' own tests of Dynamic Resource Allocation, with our scheduler in the place of kube-scheduler."""
