@@ -12,6 +12,7 @@ COMMANDS = {
     "simulate": ("dra_scheduler.cli.simulate", "schedule the pods of manifests on an embedded cluster, offline"),
     "demo": ("dra_scheduler.cli.demo", "see it work: four nodes, eight devices each, one pod with two claims"),
     "cel": ("dra_scheduler.cli.cel", "what a CEL selector says about devices, and what is wrong with it"),
+    "lint": ("dra_scheduler.cli.lint", "what in manifests an API server accepts, and will not work"),
     "devices": ("dra_scheduler.cli.devices", "every device of a cluster: where it is, what it is, who holds it"),
     "audit": ("dra_scheduler.cli.audit", "what should not be in a cluster: devices held twice, leaked finalizers, ..."),
 }
