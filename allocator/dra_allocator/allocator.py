@@ -8,9 +8,11 @@ from dra_allocator.arrays import IntArray
 from dra_allocator.attempt import Attempt, CandidateOrder, Task, Tools
 from dra_allocator.budget import Budget
 from dra_allocator.claim import ResourceClaim
+from dra_allocator.explain import Explainer
 from dra_allocator.feasible import Feasibility, FeasibleAttempt
 from dra_allocator.masks import MaskStore
 from dra_allocator.prefilter import Prefilter
+from dra_allocator.rejection import Explain
 from dra_allocator.view import View
 
 __all__ = ["Allocator", "Attempt", "Budget", "CandidateOrder", "Feasibility", "FeasibleAttempt"]
@@ -53,3 +55,7 @@ class Allocator:
     def feasible(self, view: View, claims: Sequence[ResourceClaim], nodes: Sequence[str] | IntArray) -> FeasibleAttempt:
         """Return an attempt to find out for each of the nodes whether it can hold all claims."""
         return FeasibleAttempt(self._tools, view, claims, nodes)
+
+    def explain(self, view: View, claims: Sequence[ResourceClaim], nodes: Sequence[str] | IntArray) -> Explain:
+        """Return what explains why the claims do not fit on the nodes, without an attempt."""
+        return Explainer(view, self._tools.masks, self._tools.prefilter, claims, nodes)

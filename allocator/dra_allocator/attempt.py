@@ -7,7 +7,6 @@ Only the first part and one node's problem are done without asking the budget; b
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from dra_allocator.budget import Budget, Either
 from dra_allocator.claim import ResourceClaim
 from dra_allocator.device import DeviceID
 from dra_allocator.errors import AttemptFailedError, StaleRowsError
-from dra_allocator.explain import explain
+from dra_allocator.explain import Explainer
 from dra_allocator.masks import MaskStore
 from dra_allocator.outcome import (
     INVALID_POOLS,
@@ -121,7 +120,7 @@ class Attempt:
                 self._outcome = self._advance(within)
             except AttemptFailedError as failure:
                 if failure.error.scope == "pod":
-                    self._outcome = failure.error
+                    self._outcome = replace(failure.error, explain=self._explainer())
                 else:
                     self._node_failed(self._node, failure.error)
             except StaleRowsError:
@@ -269,17 +268,20 @@ class Attempt:
         """
         if len(self._failing):
             self._report_failing()
-        view, tools, claims, nodes = self._view, self._tools, self._claims, self._task.nodes
-        explained = functools.cache(lambda: explain(view, tools.masks, claims, nodes))
+        explain = self._explainer()
         if self._errors and not self._rejected:
             worst = min(self._errors.values(), key=lambda error: error.is_unschedulable)
-            return replace(worst, explain=explained) if worst.is_unschedulable else replace(worst, scope="pod")
+            return replace(worst, scope=worst.scope if worst.is_unschedulable else "pod", explain=explain)
         texts = {number: str(error) for number, error in {id(one): one for one in self._errors.values()}.items()}
         return Rejection(
-            nodes=len(nodes),
-            explain=explained,
+            nodes=len(self._task.nodes),
+            explain=explain,
             node_errors={name: texts[id(error)] for name, error in self._errors.items()},
         )
+
+    def _explainer(self) -> Explainer:
+        tools, task = self._tools, self._task
+        return Explainer(self._view, tools.masks, tools.prefilter, task.claims, task.nodes)
 
 
 def _masked(ids: IntArray, mask: BoolArray) -> Iterator[int]:

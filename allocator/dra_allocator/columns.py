@@ -150,6 +150,14 @@ class Columns:
         """Return how the slice spells the names of the capacities of one device, by fully qualified name."""
         return self._shapes[int(self._shape[row])].published
 
+    def names(self, rows: IntArray, limit: int = 256) -> list[ColumnKey]:
+        """Return the attributes and capacities that some of the rows have; `limit` bounds the shapes looked at."""
+        shapes = np.flatnonzero(np.bincount(self._shape[rows]))[:limit].tolist() if len(rows) else []
+        attributes = {name for shape in shapes for name, _ in self._shapes[shape].attributes}
+        capacities = {name for shape in shapes for name, _ in self._shapes[shape].capacities}
+        keys = [ColumnKey("attribute", name) for name in sorted(attributes)]
+        return keys + [ColumnKey("capacity", name) for name in sorted(capacities)]
+
     def resize(self, rows: int) -> None:
         """Make room for more rows, empty at first."""
         self.rows = rows

@@ -1,8 +1,9 @@
 """Why claims do not fit: computed when somebody asks, from the view of the decision.
 
-Devices fall out one by one for reasons of their own (`reasons`). Where enough devices are left on a node and the
-claims still do not fit, the rules decide together: the search is tried again without one of them at a time, and the
-first whose absence helps is named.
+pools, classes, selectors, taints, holders   per request, for all rows at once     `reasons`
+the node that came closest                   from what is left per node            here
+rules about the choice as a whole            searched on a few nodes               `jointly`
+nodes that were not asked                    by the counts of the prefilter        here
 """
 
 from __future__ import annotations
@@ -12,179 +13,149 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, IntArray
-from dra_allocator.device import DeviceID
-from dra_allocator.errors import AttemptFailedError, StaleRowsError
+from dra_allocator.claim import ResourceClaim
+from dra_allocator.errors import AttemptFailedError
+from dra_allocator.jointly import Jointly
 from dra_allocator.masks import MaskStore
-from dra_allocator.problem import NodeProblem
-from dra_allocator.reasons import Fallen, Sieve, visible_rows
-from dra_allocator.rejection import ClaimRejection, NearestMiss, Reason, ReasonCount, RequestRejection
-from dra_allocator.requests import MAX_DEVICES, ResolvedClaim, ResolvedRequest, display_name
-from dra_allocator.rules.account import Account
-from dra_allocator.search import Search
-from dra_allocator.sums import Longs
+from dra_allocator.outcome import AllocationError
+from dra_allocator.pool_health import PoolHealth
+from dra_allocator.prefilter import Prefilter
+from dra_allocator.reasons import Sieve
+from dra_allocator.rejection import Elsewhere, Explanation, Missing
+from dra_allocator.requests import ResolvedClaim, ResolvedRequest, resolve
+from dra_allocator.sight import Sight
+from dra_allocator.telling import told
 from dra_allocator.view import View
-from dra_allocator.visibility import NOWHERE
+from dra_cel.suggestion import closest
 
-_SEARCHED_NODES = 32
-_SEARCH_STEPS = 2000
-
-
-def explain(
-    view: View, masks: MaskStore, claims: Sequence[ResolvedClaim], nodes: Sequence[str] | IntArray
-) -> tuple[ClaimRejection, ...]:
-    """Return per claim and request how many devices and nodes fell out for which reason.
-
-    Rules about several devices are looked at on at most 32 of the nodes that have enough devices.
-    """
-    return _Explanation(view, masks, claims, nodes).run()
+_SEARCHED_NODES = 8
+_NAMED_NODES = 64
+_NAMED_CLASSES = 8
 
 
-class _Explanation:
+class Explainer:
+    """An `Explain` for claims and nodes; what it found is remembered."""
+
     def __init__(
-        self, view: View, masks: MaskStore, claims: Sequence[ResolvedClaim], nodes: Sequence[str] | IntArray
+        self,
+        view: View,
+        masks: MaskStore,
+        prefilter: Prefilter,
+        claims: Sequence[ResourceClaim],
+        nodes: Sequence[str] | IntArray,
     ) -> None:
         self._view = view
         self._masks = masks
+        self._prefilter = prefilter
         self._claims = claims
-        self._asked = _node_mask(view, nodes)
-        self._visible = visible_rows(view, self._asked)
+        self._nodes = nodes
+        self._known: Explanation | None = None
 
-    def run(self) -> tuple[ClaimRejection, ...]:
-        sieves = {
-            id(request): self._sieve(request)
-            for claim in self._claims
-            for alternatives in claim.requests
-            for request in alternatives
-        }
-        enough = self._asked.copy()
+    def __call__(self, node: str | None = None, /) -> Explanation:
+        """See `Explain`."""
+        if node is not None:
+            return self._explain([node])
+        if self._known is None:
+            self._known = self._explain(self._nodes)
+        return self._known
+
+    def _explain(self, nodes: Sequence[str] | IntArray) -> Explanation:
+        view = self._view
+        try:
+            claims = resolve(view.table, view.features, self._claims)
+        except AttemptFailedError as failure:
+            return Explanation(len(nodes), missing=tuple(self._missing(failure.error)))
+        return _Explanation(view, self._masks, claims, Sight(view, nodes)).run(self._prefilter)
+
+    def _missing(self, error: AllocationError) -> Iterator[Missing]:
+        """Yield the class that an error is about."""
+        if error.kind != "unknown-class":
+            return
+        classes = sorted(self._view.table.classes)
         for claim in self._claims:
-            for alternatives in claim.requests:
-                some = [self._available(sieves[id(one)]) >= self._wanted(one, sieves[id(one)]) for one in alternatives]
-                enough &= np.logical_or.reduce(some)
-        joint = self._joint_reasons(enough)
-        return tuple(self._claim(claim, sieves, joint) for claim in self._claims)
+            for request in claim.requests:
+                for one in request.first_available or (request,):
+                    if one.device_class and one.device_class not in self._view.table.classes:
+                        name = one.device_class
+                        meant = closest(name, classes) or ""
+                        few = tuple(classes[:_NAMED_CLASSES])
+                        yield Missing("DeviceClass", name, claim.name, request.name, meant, few)
+
+
+class _Explanation:
+    """One explanation in the making."""
+
+    def __init__(self, view: View, masks: MaskStore, claims: Sequence[ResolvedClaim], sight: Sight) -> None:
+        self._view = view
+        self._masks = masks
+        self._claims = claims
+        self._sight = sight
+        self._health = PoolHealth(view, sight)
+
+    def run(self, prefilter: Prefilter) -> Explanation:
+        sight = self._sight
+        sieves = {id(one): self._sieve(one) for claim in self._claims for some in claim.requests for one in some}
+        enough, missing = self._compare(sieves)
+        nearest = self._nearest(missing)
+        jointly = self._jointly(enough, sieves)
+        return Explanation(
+            nodes=int(np.count_nonzero(sight.asked)),
+            claims=tuple(told(self._view, sight, claim, sieves, nearest) for claim in self._claims),
+            together=jointly.found,
+            nodes_enough=int(np.count_nonzero(enough)),
+            nearest="" if nearest is None else sight.name(nearest),
+            elsewhere=self._elsewhere(prefilter),
+            fits_on=jointly.fits_on,
+        )
 
     def _sieve(self, request: ResolvedRequest) -> Sieve:
-        sieve = Sieve(self._view, self._masks, request, self._visible)
+        sieve = Sieve(self._view, self._masks, request, self._health)
         sieve.run()
+        sieve.count(self._sight)
         return sieve
 
-    def _claim(self, claim: ResolvedClaim, sieves: dict[int, Sieve], joint: list[ReasonCount]) -> ClaimRejection:
-        requests = [one for alternatives in claim.requests for one in alternatives]
-        in_use: dict[str, dict[DeviceID, None]] = {}
-        for request in requests:
-            for fallen in sieves[id(request)].fallen:
-                if fallen.reason == "in-use":
-                    for uid, device in self._holders(fallen):
-                        in_use.setdefault(uid, {})[device] = None
-        return ClaimRejection(
-            claim_uid=claim.claim.uid,
-            claim=display_name(claim.claim),
-            requests=tuple(self._request(one, sieves[id(one)], joint) for one in requests),
-            in_use_by={uid: tuple(devices) for uid, devices in in_use.items()},
-        )
+    def _compare(self, sieves: dict[int, Sieve]) -> tuple[BoolArray, IntArray]:
+        """Return the asked nodes that have enough for every request alone, and per node how many devices lack."""
+        enough = self._sight.asked.copy()
+        lacking = np.zeros(len(enough), np.int32)
+        for claim in self._claims:
+            for alternatives in claim.requests:
+                lacks = [
+                    np.maximum(0, sieves[id(one)].wanted - sieves[id(one)].available).astype(np.int32)
+                    for one in alternatives
+                ]
+                least = lacks[0] if len(lacks) == 1 else np.minimum.reduce(lacks)
+                enough &= least == 0
+                lacking += least
+        return enough, lacking
 
-    def _request(self, request: ResolvedRequest, sieve: Sieve, joint: list[ReasonCount]) -> RequestRejection:
-        counts = [
-            ReasonCount(one.reason, int(np.count_nonzero(one.rows)), self._nodes_with(one.rows), one.detail)
-            for one in sieve.fallen
-        ]
-        available = self._available(sieve)
-        wanted = self._wanted(request, sieve)
-        if not self._visible.any():
-            counts.append(ReasonCount("no-device-visible", 0, int(np.count_nonzero(self._asked))))
-        short = self._asked & (available < wanted)
-        if short.any():
-            counts.append(ReasonCount("too-few", 0, int(np.count_nonzero(short))))
-        if wanted > MAX_DEVICES:
-            counts.append(ReasonCount("too-many", 0, int(np.count_nonzero(self._asked))))
-        counts.sort(key=lambda count: -count.devices)
-        return RequestRejection(
-            request=request.name,
-            wanted=wanted,
-            candidates=int(np.count_nonzero(sieve.left)),
-            reasons=(*counts, *joint),
-            nearest=self._nearest(available, wanted),
-        )
-
-    def _wanted(self, request: ResolvedRequest, sieve: Sieve) -> int:
-        """Return the number of devices; in mode All every selected one, held or not, on the node with most of them."""
-        if not request.is_all:
-            return request.spec.count
-        rows = sieve.left.copy()
-        for fallen in sieve.fallen:
-            if fallen.reason in ("in-use", "tainted"):
-                rows |= fallen.rows
-        most: int = (self._per_node(rows) * self._asked).max(initial=0)
-        return max(1, int(most))
-
-    def _nearest(self, available: Longs, wanted: int) -> NearestMiss | None:
-        if not self._asked.any():
+    def _nearest(self, lacking: IntArray) -> int | None:
+        """Return the asked node that lacks least."""
+        asked = self._sight.asked
+        if not asked.any():
             return None
-        best = int(np.argmax(np.where(self._asked, available, -1)))
-        if available[best] >= wanted:
+        return int(np.argmin(np.where(asked, lacking, np.iinfo(np.int32).max)))
+
+    def _jointly(self, enough: BoolArray, sieves: dict[int, Sieve]) -> Jointly:
+        """Search the nodes with most devices among those that have enough."""
+        total = np.zeros(len(enough), np.int64)
+        for sieve in sieves.values():
+            total += sieve.available
+        nodes = np.flatnonzero(enough)
+        best = nodes[np.argsort(-total[nodes], kind="stable")[:_SEARCHED_NODES]]
+        return Jointly(self._view, self._masks, self._claims, best.tolist())
+
+    def _elsewhere(self, prefilter: Prefilter) -> Elsewhere | None:
+        """Return the nodes that were not asked and may have what is wanted."""
+        nodes = self._view.table.nodes
+        others = ~self._sight.asked
+        others[[number for number in np.flatnonzero(others).tolist() if nodes[number] is None]] = False
+        if not others.any() or not any(claim.requests for claim in self._claims):
             return None
-        return NearestMiss(self._view.table.node_name(best), wanted, int(available[best]))
-
-    def _available(self, sieve: Sieve) -> Longs:
-        return self._per_node(sieve.left)
-
-    def _per_node(self, rows: BoolArray) -> Longs:
-        table = self._view.table
-        homes = table.rows.homes[rows]
-        counts = np.bincount(homes[homes >= 0], minlength=len(self._asked)).astype(np.int64)
-        numbers, sizes = np.unique(homes[homes < NOWHERE], return_counts=True)
-        for home, size in zip(numbers.tolist(), sizes.tolist(), strict=True):
-            counts += size * table.scopes.mask(-2 - home, len(counts))
-        return counts
-
-    def _nodes_with(self, rows: BoolArray) -> int:
-        return int(np.count_nonzero(self._asked & (self._per_node(rows) > 0)))
-
-    def _holders(self, fallen: Fallen) -> Iterator[tuple[str, DeviceID]]:
-        for row in np.flatnonzero(fallen.rows).tolist():
-            device = self._view.table.rows.device_id(row)
-            for holder in self._view.holders(device):
-                yield holder.claim_uid, device
-
-    # Rules about the choice as a whole.
-
-    def _joint_reasons(self, enough: BoolArray) -> list[ReasonCount]:
-        counts: dict[tuple[Reason, str], int] = {}
-        for node_id in np.flatnonzero(enough)[:_SEARCHED_NODES].tolist():
-            key = self._joint_reason(node_id)
-            if key is not None:
-                counts[key] = counts.get(key, 0) + 1
-        return [ReasonCount(reason, 0, nodes, detail) for (reason, detail), nodes in counts.items()]
-
-    def _joint_reason(self, node_id: int) -> tuple[Reason, str] | None:
-        try:
-            problem = NodeProblem(self._view, self._masks, self._view.layout(node_id), self._claims)
-            account = Account(problem, self._claims)
-            for number, rule in enumerate(account.rules):
-                others = [*account.rules[:number], *account.rules[number + 1 :]]
-                if Search(problem, others).step(_Steps()):
-                    return account.reason(rule)
-            return "too-few", "for all requests together"
-        except (AttemptFailedError, StaleRowsError):
+        survey = prefilter.survey(self._view, self._claims)
+        if not survey.counted:
             return None
-
-
-class _Steps:
-    """A budget of so many questions."""
-
-    def __init__(self) -> None:
-        self._left = _SEARCH_STEPS // 16
-
-    def exhausted(self) -> bool:
-        self._left -= 1
-        return self._left < 0
-
-
-def _node_mask(view: View, nodes: Sequence[str] | IntArray) -> BoolArray:
-    mask = np.zeros(len(view.table.nodes), np.bool_)
-    if isinstance(nodes, np.ndarray):
-        mask[nodes] = True
-    else:
-        mask[[node_id for node_id in map(view.table.node_id, nodes) if node_id is not None]] = True
-    return mask
+        found = np.flatnonzero(survey.possible & others)
+        if not len(found):
+            return None
+        return Elsewhere(len(found), tuple(map(self._sight.name, found[:_NAMED_NODES].tolist())))

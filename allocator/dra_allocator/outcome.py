@@ -13,14 +13,14 @@ the pod); an error that no node escapes is the pod's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from dra_allocator.claim import OpaqueConfig, Toleration
 from dra_allocator.device import DeviceID
 from dra_allocator.node import NodeSelector
-from dra_allocator.rejection import ClaimRejection, Rejection
+from dra_allocator.rejection import Explain, Rejection
 from dra_cel.quantity import Quantity
 
 INVALID_POOLS = "invalid resource pools were encountered"
@@ -87,7 +87,7 @@ class AllocationError:
     """Something is wrong; `str()` names claim, request, device and cause as far as each is known.
 
     `kind` tells causes apart for programs, `cause` is the text for people. `scope` node: other nodes may still do.
-    An attempt that ends with invalid pools on all nodes has `explain`, as a Rejection has.
+    An attempt that ends with an error has `explain`, as a Rejection has.
     """
 
     scope: ErrorScope
@@ -98,7 +98,7 @@ class AllocationError:
     device: DeviceID | None = None
     device_class: str = ""
     request_kind: RequestKind = "request"
-    explain: Callable[[], tuple[ClaimRejection, ...]] | None = field(default=None, compare=False, repr=False)
+    explain: Explain | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_unschedulable(self) -> bool:

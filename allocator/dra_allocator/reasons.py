@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from dra_allocator.arrays import BoolArray
+from dra_allocator.capacity_left import CapacityLeft
+from dra_allocator.conditions import Conditions
+from dra_allocator.facts import Fact, TaintFact
 from dra_allocator.masks import MaskStore, SelectorMasks
 from dra_allocator.occupancy import FREE, SHARED, usage
-from dra_allocator.pools import PoolRules, PoolState, assess, is_counter_slice, is_seen
-from dra_allocator.records import PoolRecord
+from dra_allocator.pool_health import Fallen, PoolHealth
 from dra_allocator.rejection import Reason
-from dra_allocator.requests import ResolvedRequest
+from dra_allocator.requests import ClaimSelector, ResolvedRequest
 from dra_allocator.rules.fitness import blocking_taints, is_tolerated
+from dra_allocator.sight import Sight
+from dra_allocator.sums import Longs
 from dra_allocator.taint_rules import TaintRules
 from dra_allocator.traits import Traits
 from dra_allocator.view import View
@@ -27,85 +30,107 @@ milliseconds: selectors are written by whoever may create claims. The rest is re
 _COST_OF_FAILURE = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Fallen:
-    """The rows that fell out for one reason."""
-
-    reason: Reason
-    detail: str
-    rows: BoolArray
-
-
 class Sieve:
-    """Takes the rows out of a request reason by reason; `left` are those that have not fallen out yet."""
+    """Takes the rows out of a request reason by reason.
 
-    def __init__(self, view: View, masks: MaskStore, request: ResolvedRequest, visible: BoolArray) -> None:
+    Attributes:
+        left: rows that have not fallen out.
+        fallen: those that have, by reason.
+        of_class: rows that the class's selectors let pass.
+        visible: rows that the asked nodes see.
+        available: how many of `left` each node sees; see `count`.
+        wanted: devices, on one node; see `count`.
+
+    """
+
+    def __init__(self, view: View, masks: MaskStore, request: ResolvedRequest, health: PoolHealth) -> None:
         self._view = view
         self._masks = masks
         self._request = request
-        self.left: BoolArray = visible.copy()
+        self._health = health
+        self.left: BoolArray = health.visible.copy()
+        self.visible = health.visible
+        self.of_class: BoolArray = self.left
+        self.available: Longs = np.zeros(0, np.int64)
+        self.wanted = request.spec.count
         self.fallen: list[Fallen] = []
 
     def run(self) -> None:
         """Apply all reasons in order."""
-        self._drop_pools()
+        for pools in self._health.fallen:
+            self._drop(pools.reason, pools.detail, pools.rows, pools.facts)
         self._drop_traits("unsupported-device", self._unsupported)
-        for selector in self._request.selectors:
-            masks = self._masks.get(self._view.table, selector.text)
-            reason: Reason = "class-selector" if selector.of_class else "claim-selector"
-            self._drop_selected(masks, reason, f"selector {selector.index}")
+        class_selectors = [one for one in self._request.selectors if one.of_class]
+        for selector in class_selectors:
+            self._drop_selected(selector)
+        self.of_class = self.left.copy()
+        for selector in self._request.selectors[len(class_selectors) :]:
+            self._drop_selected(selector)
         self._drop_taints()
         if not self._request.spec.admin_access:
             self._drop("in-use", "", self._in_use())
+        short, facts = CapacityLeft(self._view, self._request).short(self.left)
+        if short is not None:
+            self._drop("capacity", "", short, facts)
 
-    def _drop(self, reason: Reason, detail: str, rows: BoolArray) -> None:
+    def count(self, sight: Sight) -> None:
+        """Count what is left on each node.
+
+        In mode All every selected device is wanted, held or not, as many as the node with most of them has.
+        """
+        self.available = sight.per_node(self.left)
+        if self._request.is_all:
+            rows = self.left.copy()
+            for fallen in self.fallen:
+                if fallen.reason in ("in-use", "tainted"):
+                    rows |= fallen.rows
+            most: int = (sight.per_node(rows) * sight.asked).max(initial=0)
+            self.wanted = max(1, int(most))
+
+    def _drop(self, reason: Reason, detail: str, rows: BoolArray, facts: tuple[Fact, ...] = ()) -> BoolArray | None:
+        """Take rows out; returns those that had been left, None if there were none."""
         hit = self.left & rows
         if not hit.any():
-            return
+            return None
         self.left &= ~rows
         for index, known in enumerate(self.fallen):
             if (known.reason, known.detail) == (reason, detail):
-                self.fallen[index] = Fallen(reason, detail, known.rows | hit)
-                return
-        self.fallen.append(Fallen(reason, detail, hit))
+                merged = tuple(dict.fromkeys((*known.facts, *facts)))
+                self.fallen[index] = Fallen(reason, detail, known.rows | hit, merged)
+                return hit
+        self.fallen.append(Fallen(reason, detail, hit, facts))
+        return hit
 
-    def _drop_pools(self) -> None:
-        table, rules = self._view.table, PoolRules.of(self._view.features)
-        for pool in table.pools.values():
-            state = assess(pool, rules, table.rows)
-            reason: Reason = "incomplete-pool" if state.state is PoolState.INCOMPLETE else "invalid-pool"
-            if state.state in (PoolState.INCOMPLETE, PoolState.INVALID):
-                rows = np.zeros_like(self.left)
-                rows[pool.rows()] = True
-                self._drop(reason, f"{pool.id}{': ' if state.reason else ''}{state.reason}", rows)
-            elif state.state is PoolState.VARIES:
-                self._drop_duplicates(pool)
-
-    def _drop_duplicates(self, pool: PoolRecord) -> None:
-        """Drop what is seen by the nodes for which the pool publishes a name twice."""
-        homes = self._view.table.rows.homes
-        for name, twins in self._view.table.twins(pool).items():
-            seen, counts = np.unique(homes[list(twins)], return_counts=True)
-            rows = np.zeros_like(self.left)
-            rows[pool.rows()] = np.isin(homes[pool.rows()], seen[counts > 1])
-            self._drop("invalid-pool", f"{pool.id}: duplicate device name {name}", rows)
-
-    def _drop_traits(self, reason: Reason, why: Callable[[Traits], Iterator[str]]) -> None:
+    def _drop_traits(self, reason: Reason, why: Callable[[Traits], Iterator[tuple[str, Fact | None]]]) -> None:
         traits_ids = self._view.table.rows.traits_ids
-        for traits_id in np.unique(traits_ids[self.left]).tolist():
-            for detail in why(self._view.table.rows.traits[traits_id]):
-                self._drop(reason, detail, traits_ids == traits_id)
+        for traits_id in np.flatnonzero(np.bincount(traits_ids[self.left])).tolist():
+            for detail, fact in why(self._view.table.rows.traits[traits_id]):
+                self._drop(reason, detail, traits_ids == traits_id, () if fact is None else (fact,))
 
-    def _unsupported(self, traits: Traits) -> Iterator[str]:
+    def _unsupported(self, traits: Traits) -> Iterator[tuple[str, Fact | None]]:
         features = self._view.features
         if traits.unsupported is not None:
-            yield traits.unsupported
+            yield traits.unsupported, None
         if traits.binding_conditions and not features.binding_conditions:
-            yield "has binding conditions, but the DRADeviceBindingConditions feature is disabled"
+            yield "has binding conditions, but the DRADeviceBindingConditions feature is disabled", None
         if traits.consumes_counters and not features.partitionable_devices:
-            yield "consumes counters, but the DRAPartitionableDevices feature is disabled"
+            yield "consumes counters, but the DRAPartitionableDevices feature is disabled", None
 
-    def _drop_selected(self, masks: SelectorMasks, reason: Reason, detail: str) -> None:
+    def _drop_selected(self, selector: ClaimSelector) -> None:
+        """Take out what the selector is false for, fails on, or has not been evaluated for."""
+        if not self.left.any():
+            return
+        masks = self._masks.get(self._view.table, selector.text)
+        matches, failed, undecided = self._evaluated(masks)
+        detail = f"selector {selector.index}"
+        conditions = Conditions(self._view.table, self._masks, selector.text)
+        self._drop("not-evaluated", detail, undecided)
+        self._drop("selector-error", detail, failed, conditions.unmet(self.left & failed))
+        reason: Reason = "class-selector" if selector.of_class else "claim-selector"
+        self._drop(reason, detail, ~matches, conditions.unmet(self.left & ~matches))
+
+    def _evaluated(self, masks: SelectorMasks) -> tuple[BoolArray, BoolArray, BoolArray]:
+        """Return for which rows the selector is true, fails, and is not known."""
         matches, failed = masks.match.copy(), masks.failing.copy()
         undecided: BoolArray = self.left & masks.open & ~failed
         cost = 0
@@ -119,22 +144,22 @@ class Sieve:
             except CelError:
                 failed[row] = True
                 cost += _COST_OF_FAILURE
-        self._drop("selector-error", detail, failed)
-        self._drop("not-evaluated", detail, undecided)
-        self._drop(reason, detail, ~matches)
+        return matches, failed, undecided
 
     def _drop_taints(self) -> None:
         if not self._view.features.device_taints:
             return
         tolerations = self._request.spec.tolerations
 
-        def why(traits: Traits) -> Iterator[str]:
-            yield from (one.key for one in blocking_taints(traits.taints) if not is_tolerated(one, tolerations))
+        def why(traits: Traits) -> Iterator[tuple[str, Fact | None]]:
+            for one in blocking_taints(traits.taints):
+                if not is_tolerated(one, tolerations):
+                    yield one.key, TaintFact(one.key, one.value, one.effect)
 
         self._drop_traits("tainted", why)
         for taint, marked in TaintRules.of(self._view.table, self._masks).marked():
             if not is_tolerated(taint, tolerations):
-                self._drop("tainted", taint.key, marked)
+                self._drop("tainted", taint.key, marked, (TaintFact(taint.key, taint.value, taint.effect),))
 
     def _in_use(self) -> BoolArray:
         view = self._view
@@ -142,26 +167,13 @@ class Sieve:
         for device in view.overlay.devices:
             for row in view.table.rows_of(device):
                 states[row] = usage(view.holders(device))
-        shared = np.flatnonzero(states == SHARED)
         used: BoolArray = states != FREE
-        if view.features.consumable_capacity:
-            used[[row for row in shared.tolist() if view.table.rows.traits_of(row).allow_multiple_allocations]] = False
+        shared: BoolArray = states == SHARED
+        if view.features.consumable_capacity and shared.any():
+            used &= ~(shared & self._shareable())
         return used
 
-
-def visible_rows(view: View, nodes: BoolArray) -> BoolArray:
-    """Return the rows of the pools' newest generations that one of the nodes (a mask over ids) sees."""
-    table, rules = view.table, PoolRules.of(view.features)
-    homes = table.rows.homes
-    in_scope = np.zeros(len(homes), np.bool_)
-    local = homes >= 0
-    in_scope[local] = nodes[homes[local]]
-    for number in range(len(table.scopes)):
-        if (table.scopes.mask(number, len(nodes)) & nodes).any():
-            in_scope |= homes == -2 - number
-    current = np.zeros(len(homes), np.bool_)
-    for pool in table.pools.values():
-        for record in pool.newest_slices():
-            if is_seen(record, rules) and not is_counter_slice(record, rules):
-                current[record.rows] = True
-    return in_scope & current
+    def _shareable(self) -> BoolArray:
+        traits, ids = self._view.table.rows.traits, self._view.table.rows.traits_ids
+        shareable = np.array([traits[number].allow_multiple_allocations for number in range(len(traits))], np.bool_)
+        return shareable[ids]

@@ -20,6 +20,8 @@ from dra_scheduler.writes.refs import PodRef
 
 DEALLOCATED = "deallocation of ResourceClaim completed"
 """kube-scheduler's text when it gave up an allocation that fits no node."""
+DELETED = "deletion of ResourceClaim completed"
+"""kube-scheduler's text when it deleted the special claim of an earlier attempt."""
 
 
 @dataclass(slots=True)
@@ -129,6 +131,9 @@ class ScheduleLoop:
         now = self._cluster.pods.get(pod.uid)
         if now is None or self._queue.get(pod.uid) is None:
             return
+        if outcome.refused:
+            self._refused(now, outcome.problem)
+            return
         self.counts.conflicts += outcome.conflict
         self.counts.errors += not outcome.conflict
         if not outcome.conflict or outcome.contested:
@@ -138,11 +143,25 @@ class ScheduleLoop:
         again = outcome.conflict and entry is not None and entry.attempts < 2
         self._queue.retry(pod.uid, outcome.problem, error=not again)
 
+    def _refused(self, pod: PodInfo, problem: str) -> None:
+        """The cluster does not let the pod have its claim: it waits, and is asked again for as long as it lives.
+
+        What would help is not always visible to a scheduler (an admission policy), so time is what wakes the pod.
+        """
+        self.counts.unschedulable += 1
+        self._reporter.refused(pod, problem)
+        self._queue.retry(pod.uid, problem, error=True)
+
     async def _release(self, pod: PodInfo, reject: Reject) -> None:
         """Give up one allocation that fits no node any more and that nobody else uses, as kube-scheduler does."""
         done = ""
         for uid in reject.release:
             claim = self._cluster.claims.by_uid(uid)
+            if claim is not None and claim.special and claim.owner_uid == pod.uid:
+                if await self._binder.discard(claim, PodRef(pod.namespace, pod.name, pod.uid)):
+                    self._rejected(pod, reject, DELETED)
+                    return
+                continue
             if claim is None or claim.allocation is None or set(claim.reserved_for) - {pod.uid}:
                 continue
             ref = PodRef(pod.namespace, pod.name, pod.uid)
@@ -158,7 +177,9 @@ class ScheduleLoop:
         message = self._reporter.rejected(now, reject, done)
         if reject.kind == "error":
             self.counts.errors += 1
-            self._queue.retry(pod.uid, message, error=True)
+            self._queue.retry(pod.uid, message, error=True, explain=reject.explain)
+        elif done == DELETED:
+            self._queue.retry(pod.uid, message, error=False)
         else:
             self.counts.unschedulable += 1
             self._queue.reject(pod.uid, reject.plugins, message, reject.explain)

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dra_allocator.rejection import Explanation
+from dra_scheduler.cache.claim_store import ClaimStore
 from dra_scheduler.loop import ScheduleLoop
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
-from dra_scheduler.report.explanation import explanation
+from dra_scheduler.report.explanation import summary, viewer_of
 
 
 @dataclass(frozen=True, slots=True)
 class PendingPod:
-    """A pod without a node, or without its claims. `reason` is as in its condition, `explanation` ours ("": none)."""
+    """A pod without a node, or without its claims.
+
+    `reason` is as in its condition, `explanation` ours in one line ("": none), `details` all of it.
+    """
 
     namespace: str
     name: str
     reason: str
     explanation: str
+    details: Explanation | None = None
 
 
-def pending_pods(queue: SchedulingQueue, loop: ScheduleLoop | None) -> list[PendingPod]:
-    """Return all pods in the queue, sorted by namespace and name."""
+def pending_pods(queue: SchedulingQueue, loop: ScheduleLoop | None, claims: ClaimStore) -> list[PendingPod]:
+    """Return all pods in the queue, sorted by namespace and name; the explanations name all claims."""
     pods = []
+    viewer = viewer_of(claims, None)
     for entry in queue:
         wait = None if loop is None else loop.waits_for(entry.pod.uid)
         reason = wait.reason if wait is not None else entry.reason or "not tried yet"
-        text = explanation(entry.explain()) if entry.explain is not None else ""
-        pods.append(PendingPod(entry.pod.namespace, entry.pod.name, reason, text))
+        details = None if entry.explain is None else entry.explain()
+        text = "" if details is None else summary(details, viewer)
+        pods.append(PendingPod(entry.pod.namespace, entry.pod.name, reason, text, details))
     return sorted(pods, key=lambda pod: (pod.namespace, pod.name))

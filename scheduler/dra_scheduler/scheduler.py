@@ -36,11 +36,14 @@ from dra_scheduler.queue.scheduling_queue import SchedulingQueue
 from dra_scheduler.report.reporter import Reporter
 from dra_scheduler.settings import Settings
 from dra_scheduler.signals import Signals
+from dra_scheduler.special_claims import SpecialClaims
 from dra_scheduler.supervision import Supervisor
 from dra_scheduler.writes.binding_writer import BindingWriter
 from dra_scheduler.writes.claim_writer import ClaimWriter
 from dra_scheduler.writes.condition_writer import ConditionWriter
 from dra_scheduler.writes.event_writer import EventWriter
+from dra_scheduler.writes.pod_status_writer import PodStatusWriter
+from dra_scheduler.writes.special_claims import SpecialClaimWriter
 
 __all__ = ["PendingPod", "Scheduler"]
 
@@ -117,7 +120,7 @@ class Scheduler:
 
     def pending(self) -> list[PendingPod]:
         """Return the pods that are not scheduled, with the reasons."""
-        return pending_pods(self.queue, self._loop)
+        return pending_pods(self.queue, self._loop, self.cluster.claims)
 
     def idle(self) -> bool:
         """Whether nothing is left to try, and nothing is on its way to the API server."""
@@ -154,13 +157,17 @@ class Scheduler:
         self._supervisor.for_ever("event writer", events.run())
         self._supervisor.for_ever("condition writer", conditions.run())
         self.background_writers = {"events": events, "conditions": conditions}
-        reporter = Reporter(events, conditions, clock)
+        reporter = Reporter(events, conditions, clock, self.cluster.claims)
         self._intake.reporter = reporter
+        claims = ClaimWriter(api, served, clock, random, may_write)
+        pods = PodStatusWriter(api, random, may_write)
         binder = Binder(
             self.cluster,
-            ClaimWriter(api, served, clock, random, may_write),
+            claims,
             BindingWriter(api, random, may_write),
             conditions,
+            special=SpecialClaims(self.cluster, claims, SpecialClaimWriter(api, served, random, may_write), pods),
+            pods=pods,
             signals=self._signals,
             clock=clock,
             settings=settings,

@@ -268,7 +268,7 @@ def test_an_invalid_pool_is_an_error_of_its_node() -> None:
     assert "duplicate device name d0" in str(outcome)
     assert outcome.is_unschedulable
     assert outcome.explain is not None
-    (reason,) = [one for one in outcome.explain()[0].requests[0].reasons if one.reason == "invalid-pool"]
+    (reason,) = [one for one in outcome.explain().claims[0].requests[0].reasons if one.reason == "invalid-pool"]
     assert "n1" in reason.detail
     cluster.table.apply_node(Node("n2"))
     cluster.nodes = ["n1", "n2"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dra_allocator.claim import DeviceClass, ResourceClaim, Toleration
 from dra_allocator.device import DeviceTaint, DeviceTaintRule
-from dra_allocator.rejection import ClaimRejection, NearestMiss, Rejection, RequestRejection
+from dra_allocator.facts import Groups, Scarcity, Shortage
+from dra_allocator.rejection import ClaimRejection, NearestMiss, Rejection, RequestRejection, Together
 from support.devices import (
     ANY,
     CLASS,
@@ -26,7 +27,13 @@ MODEL = f'device.attributes["{DRIVER}"].model == "%s"'
 def explained(cluster: Cluster, *claims: ResourceClaim) -> tuple[ClaimRejection, ...]:
     outcome = cluster.allocate(*claims)
     assert isinstance(outcome, Rejection), outcome
-    return outcome.explain()
+    return outcome.explain().claims
+
+
+def together(cluster: Cluster, *claims: ResourceClaim) -> tuple[Together, ...]:
+    outcome = cluster.allocate(*claims)
+    assert isinstance(outcome, Rejection), outcome
+    return outcome.explain().together
 
 
 def reasons(one: RequestRejection) -> dict[tuple[str, str], tuple[int, int]]:
@@ -53,7 +60,7 @@ def test_says_which_selector_of_the_class_is_false() -> None:
     cluster.table.apply_class(DeviceClass(CLASS, (MODEL % "a",)))
     (one,) = explained(cluster, claim(request(count=2)))
     assert reasons(one.requests[0])["class-selector", "selector 0"] == (2, 2)
-    assert one.requests[0].nearest == NearestMiss("n1", 2, 1)
+    assert one.requests[0].nearest == NearestMiss("n1", 2, 1, {"class-selector": 1})
 
 
 def test_counts_devices_in_use_and_names_the_holders() -> None:
@@ -97,9 +104,20 @@ def test_counts_incomplete_pools() -> None:
 
 def test_names_the_constraint_that_keeps_enough_devices_apart() -> None:
     cluster = two_nodes()
-    (one,) = explained(cluster, claim(request(count=2), constraints=[match("model")]))
-    assert reasons(one.requests[0]) == {("constraint", f"{DRIVER}/model"): (0, 2)}
-    assert one.requests[0].nearest is None
+    wanted = claim(request(count=2), constraints=[match("model")])
+    (one,) = together(cluster, wanted)
+    assert one == Together(
+        "constraint",
+        nodes=2,
+        looked_at=2,
+        claim="default/claim",
+        requests=("r",),
+        node="n1",
+        detail=f"{DRIVER}/model",
+        facts=(Groups("match", f"{DRIVER}/model", wanted=2, most=1, value='"a"'),),
+    )
+    (other,) = explained(cluster, wanted)
+    assert other.requests[0].nearest is None
 
 
 def test_names_counters() -> None:
@@ -108,14 +126,15 @@ def test_names_counters() -> None:
         resource_slice("c", shared_counters=(counter_set("set", slots=2),), node="n1", slice_count=2),
         resource_slice("s", partitions, node="n1", slice_count=2),
     )
-    (one,) = explained(cluster, claim(request(count=3)))
-    assert reasons(one.requests[0]) == {("counters", ""): (0, 1)}
+    (one,) = together(cluster, claim(request(count=3)))
+    assert (one.reason, one.nodes, one.node) == ("counters", 1, "n1")
+    assert one.facts == (Shortage("slots", "3", "2", "2", counter_set="set", pool=f"{DRIVER}/n1"),)
 
 
 def test_two_requests_that_fit_alone_are_too_many_together() -> None:
     cluster = two_nodes()
-    (one,) = explained(cluster, claim(request("a", 2), request("b", 1)))
-    assert reasons(one.requests[1])["too-few", "for all requests together"] == (0, 2)
+    (one,) = together(cluster, claim(request("a", 2), request("b", 1)))
+    assert (one.reason, one.requests, one.facts) == ("too-few", ("a", "b"), (Scarcity(wanted=3, most=2),))
 
 
 def test_no_device_at_all() -> None:

@@ -45,7 +45,7 @@ def test_a_held_device_is_held_on_every_node(nodes: tuple[str, ...]) -> None:
     assert picked(cluster.allocate()) == [["d0"]]
     cluster.ledger.observe("x", holding("d0", pool="pool"))
     rejection = refused(cluster.allocate())
-    assert rejection.explain()[0].in_use_by == {"x": (DeviceID(DRIVER, "pool", "d0"),)}
+    assert rejection.explain().claims[0].in_use_by == {"x": (DeviceID(DRIVER, "pool", "d0"),)}
     cluster.ledger.observe("x", None)
     assert picked(cluster.allocate()) == [["d0"]]
 
@@ -67,7 +67,7 @@ def test_overlays_show_and_hide_every_row() -> None:
         cluster = cluster_of(device("d0"), nodes=nodes)
         more = cluster.view.plus([ClaimAllocation("x", holding("d0", pool="pool"))])
         refused(cluster.allocate(view=more))
-        assert refused(cluster.allocate(view=more)).explain()[0].requests[0].candidates == 0
+        assert refused(cluster.allocate(view=more)).explain().claims[0].requests[0].candidates == 0
         cluster.ledger.observe("x", holding("d0", pool="pool"))
         refused(cluster.allocate())
         less = cluster.view.without(["x"])

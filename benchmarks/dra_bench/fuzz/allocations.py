@@ -52,7 +52,7 @@ def _allocate(world: World, published: Published, allocator: Allocator, number: 
     claim = world.claims[number]
     with watch.at_most(ATTEMPT_MS, "attempt"):
         outcome = _outcome(allocator, world, number)
-        if isinstance(outcome, Rejection) and not outcome.explain() and not outcome.node_errors:
+        if isinstance(outcome, Rejection) and not outcome.explain().claims and not outcome.node_errors:
             raise PropertyError("rejected for no reason")
     if isinstance(outcome, Allocation):
         if [one.claim_uid for one in outcome.claims] != [claim.uid]:

@@ -14,12 +14,12 @@ A decision is data. Texts are made from it in `dra_scheduler.report`, writes in 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from dra_allocator.outcome import AllocationResult
-from dra_allocator.rejection import ClaimRejection
+from dra_allocator.rejection import Explain
 from dra_scheduler.plugins import Plugin
 
 RejectKind = Literal["unschedulable", "error"]
@@ -74,7 +74,7 @@ class Reject:
     before_filters: str = ""
     error: str = ""
     preemption: Mapping[str, int] | str | None = None
-    explain: Callable[[], tuple[ClaimRejection, ...]] | None = None
+    explain: Explain | None = None
     node_errors: Mapping[str, str] = field(default_factory=dict)
     release: tuple[str, ...] = ()
 

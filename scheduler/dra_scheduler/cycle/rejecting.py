@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 from dra_allocator.outcome import AllocationError, OutOfBudget
-from dra_allocator.rejection import Rejection
+from dra_allocator.rejection import Explanation, Rejection
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Reject
@@ -87,15 +87,20 @@ def no_devices(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, rejection: 
 
 def invalid_pools(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, nodes: int, error: AllocationError) -> Reject:
     """The claims fit on none of the `nodes` that were left, and each has an invalid pool: the pod waits for those."""
-    reject = no_devices(pod, cluster, diagnosis, Rejection(nodes=0, explain=error.explain or tuple))
+    reject = no_devices(pod, cluster, diagnosis, Rejection(nodes=0, explain=error.explain or _nothing))
     return replace(reject, counts={**reject.counts, node_error(str(error)): nodes})
 
 
 def failed(cluster: Cluster, outcome: AllocationError | OutOfBudget) -> Reject:
     """Something is wrong with a claim or a class, or there was not enough time."""
+    explain = None
     if isinstance(outcome, OutOfBudget):
         tried = f"{outcome.nodes_tried} of {outcome.nodes} nodes tried"
         error = f"{PLUGIN}timed out trying to allocate devices ({tried})"
     else:
-        error = pod_error(outcome)
-    return Reject("error", frozenset({"DynamicResources"}), len(cluster.nodes), error=error)
+        error, explain = pod_error(outcome), outcome.explain
+    return Reject("error", frozenset({"DynamicResources"}), len(cluster.nodes), error=error, explain=explain)
+
+
+def _nothing(node: str | None = None, /) -> Explanation:
+    return Explanation(nodes=0)

@@ -7,10 +7,10 @@ as many can get something as became free; the others need not search all nodes e
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from dra_allocator.rejection import ClaimRejection
+from dra_allocator.rejection import ClaimRejection, Explain, Explanation
 from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
@@ -18,7 +18,6 @@ from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.cycle.pod_claims import PodClaims
 
 State = tuple[int, ...]
-Explain = Callable[[], tuple[ClaimRejection, ...]]
 
 
 class RejectionMemo:
@@ -54,20 +53,7 @@ class RejectionMemo:
         if self._state != state:
             self._known.clear()
             self._state = state
-        self._known[key] = dataclasses.replace(reject, explain=reject.explain and _Once(reject.explain))
-
-
-@dataclass(slots=True)
-class _Once:
-    """Explains once, for all that are told the same."""
-
-    explain: Explain
-    told: tuple[ClaimRejection, ...] | None = None
-
-    def __call__(self) -> tuple[ClaimRejection, ...]:
-        if self.told is None:
-            self.told = self.explain()
-        return self.told
+        self._known[key] = reject
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +63,20 @@ class _Retold:
     explain: Explain
     claims: tuple[Claim, ...]
 
-    def __call__(self) -> tuple[ClaimRejection, ...]:
-        told = self.explain()
-        if len(told) != len(self.claims):
+    def __call__(self, node: str | None = None, /) -> Explanation:
+        told = self.explain(node)
+        if len(told.claims) != len(self.claims):
             return told
-        return tuple(
-            dataclasses.replace(entry, claim_uid=claim.uid, claim=f"{claim.namespace}/{claim.name}")
-            for entry, claim in zip(told, self.claims, strict=True)
+        names = {entry.claim: f"{claim.namespace}/{claim.name}" for entry, claim in self._pairs(told)}
+        claims = tuple(
+            dataclasses.replace(entry, claim_uid=claim.uid, claim=names[entry.claim])
+            for entry, claim in self._pairs(told)
         )
+        together = tuple(dataclasses.replace(one, claim=names.get(one.claim, one.claim)) for one in told.together)
+        return dataclasses.replace(told, claims=claims, together=together)
+
+    def _pairs(self, told: Explanation) -> Iterator[tuple[ClaimRejection, Claim]]:
+        return zip(told.claims, self.claims, strict=True)
 
 
 def _key(pod: PodInfo, claims: PodClaims) -> Hashable | None:

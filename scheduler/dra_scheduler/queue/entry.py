@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from dra_allocator.rejection import ClaimRejection
+from dra_allocator.rejection import Explain
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.plugins import Plugin
 
@@ -39,6 +38,6 @@ class Entry:
     failed_at: float = 0.0
     plugins: frozenset[Plugin] = frozenset()
     reason: str = ""
-    explain: Callable[[], tuple[ClaimRejection, ...]] | None = None
+    explain: Explain | None = None
     token: int = 0
     popped_at: int = 0

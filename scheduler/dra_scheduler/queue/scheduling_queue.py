@@ -23,7 +23,7 @@ import heapq
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
-from dra_allocator.rejection import ClaimRejection
+from dra_allocator.rejection import Explain
 from dra_api.clock import Clock
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.plugins import Plugin
@@ -35,9 +35,6 @@ from dra_scheduler.settings import Settings
 
 Gate = Callable[[PodInfo], tuple[Plugin, str] | None]
 """Return who keeps a pod from being tried, and why; None: nobody."""
-
-Explain = Callable[[], tuple[ClaimRejection, ...]]
-"""Return why claims did not fit, as data."""
 
 _Heap = list[tuple[float, float, int, str]]
 """What comes first, what decides among equals, the entry's token, the pod's uid."""
@@ -177,12 +174,12 @@ class SchedulingQueue:
                 self._parked_by.setdefault(plugin, {})[uid] = entry
             self._changed.set()
 
-    def retry(self, uid: str, reason: str, *, error: bool) -> None:
+    def retry(self, uid: str, reason: str, *, error: bool, explain: Explain | None = None) -> None:
         """The pod in flight is tried again after backoff: early if nothing else is to be done, unless `error`."""
         entry = self._back(uid, reason)
         if entry is None:
             return
-        entry.plugins = frozenset()
+        entry.plugins, entry.explain = frozenset(), explain
         self._in_flight.end(uid)
         self._wait_out(entry, Place.ERROR_BACKOFF if error else Place.BACKOFF)
 

@@ -1,60 +1,44 @@
-"""Our explanation of a rejection: per claim and request why devices fell out, what is most of it first.
+"""Our explanation of a rejection in one line: what helps most comes first.
 
-Goes into events, so it names no claims: those that hold the devices may be of other namespaces.
+Goes into events, so it names claims of the pod's own namespace only; see `viewer`. `full` has it all, for terminals,
+`as_data` the data for machines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
-from dra_allocator.rejection import ClaimRejection, ReasonCount, RequestRejection
+from dra_allocator.rejection import ClaimRejection, Explanation, RequestRejection
+from dra_scheduler.report.causes import cause, needs
+from dra_scheduler.report.data import as_data
+from dra_scheduler.report.phrases import counted, listed, some_of
+from dra_scheduler.report.sentences import elsewhere_text, missing_text, pinned_text, together_text
+from dra_scheduler.report.tree import full
+from dra_scheduler.report.viewer import Viewer, viewer_of
+
+__all__ = ["NOTE_LIMIT", "Viewer", "as_data", "cut", "full", "note", "summary", "viewer_of"]
 
 NOTE_LIMIT = 1024
 """Bytes that the API server takes as an event's note."""
 ENDING = " ..."
 
-# "5 devices ..."
-_DEVICES = {
-    "class-selector": "are not of the class",
-    "claim-selector": "do not match {detail}",
-    "selector-error": "fail in {detail}",
-    "not-evaluated": "were left out because {detail} is costly",
-    "unsupported-device": "cannot be used",
-    "tainted": "are tainted",
-    "in-use": "are in use",
-    "counters": "find their shared counters used up",
-    "capacity": "have too little capacity left",
-    "compatibility-groups": "do not go with what is in use beside them",
-    "node-features": "need a feature that their node lacks",
-    "incomplete-pool": "are in an incomplete pool",
-    "invalid-pool": "are in an invalid pool",
-}
-# "..., on 5 nodes"
-_NODES = {
-    "no-class": "the DeviceClass does not exist",
-    "no-device-visible": "no device can be reached",
-    "constraint": "no choice meets the constraint",
-    "counters": "the shared counters do not suffice",
-    "capacity": "the capacity does not suffice",
-    "compatibility-groups": "no choice goes together",
-    "node-features": "the node lacks a feature that the devices need",
-    "incomplete-pool": "a pool is incomplete",
-    "invalid-pool": "a pool is invalid",
-    "too-few": "there are too few devices",
-    "too-many": "that is more than the 32 devices that a claim may have",
-}
-_DETAILED = frozenset(("claim-selector", "selector-error", "not-evaluated"))
+
+def summary(explanation: Explanation, viewer: Viewer) -> str:
+    """Return the explanation in one line; empty if nothing is known."""
+    parts = [*missing_text(explanation), *pinned_text(explanation, viewer)]
+    parts += _requests(explanation, viewer)
+    if explanation.fits_on:
+        parts.append(f"it fits on {explanation.fits_on} now and is going to be tried again")
+    elif explanation.claims and explanation.nodes_enough:
+        parts += [together_text(one, viewer) for one in explanation.together[:2]]
+    parts += elsewhere_text(explanation)
+    return "; ".join(part for part in parts if part)
 
 
-def explanation(claims: Sequence[ClaimRejection]) -> str:
-    """Return the text for all claims."""
-    return "; ".join(_claim(claim) for claim in claims)
-
-
-def note(message: str, claims: Sequence[ClaimRejection]) -> str:
-    """Return the note of a FailedScheduling event: kube-scheduler's message, then ours, within the limit."""
-    details = explanation(claims)
-    return cut(f"{message} {details}" if details else message)
+def note(message: str, explanation: Explanation, viewer: Viewer) -> str:
+    """Return the note of a FailedScheduling event: our explanation, then kube-scheduler's message, within the limit."""
+    said = summary(explanation, viewer)
+    return cut(f"{said}. {message}" if said else message)
 
 
 def cut(text: str) -> str:
@@ -65,32 +49,34 @@ def cut(text: str) -> str:
     return encoded[: NOTE_LIMIT - len(ENDING)].decode("utf-8", "ignore") + ENDING
 
 
-def _claim(claim: ClaimRejection) -> str:
-    return f"claim {claim.claim}: " + "; ".join(_request(request) for request in claim.requests)
+def failing(claim: ClaimRejection) -> list[RequestRejection]:
+    """Return the requests for which no node has enough; one with alternatives only if that is so for all of them."""
+    groups: dict[str, list[RequestRejection]] = {}
+    for request in claim.requests:
+        groups.setdefault(request.request.partition("/")[0], []).append(request)
+    return [one for group in groups.values() if not any(each.nodes_enough for each in group) for one in group]
 
 
-def _request(request: RequestRejection) -> str:
-    """`request gpu needs 2 devices on one node, node-1 comes closest with 1: 6 are in use, 3 do not match ...`."""
-    text = f"request {request.request} needs {_counted(request.wanted, 'device')}"
-    if request.nearest is not None:
-        text += " on one node, "
-        closest = f"{request.nearest.node} comes closest with {request.nearest.available}"
-        text += closest if request.nearest.available else "no node has one"
-    reasons = [said for reason in request.reasons if (said := _reason(reason))]
-    return text + (": " + ", ".join(reasons) if reasons else "")
+def _requests(explanation: Explanation, viewer: Viewer) -> Iterator[str]:
+    """Yield what is said of the requests that no node has enough for; claims that differ in name only, at once."""
+    said: dict[str, list[str]] = {}
+    for claim in explanation.claims:
+        for request in failing(claim):
+            texts = [text for text in (needs(request), cause(request, claim, viewer)) if text]
+            said.setdefault(f"request {request.request}: {'; '.join(texts)}", []).append(viewer.claim(claim.claim))
+    for text, claims in said.items():
+        yield f"claim{'s' if len(claims) > 1 else ''} {some_of(claims)}, {text}"
+    if not said and explanation.claims and not explanation.nodes_enough and explanation.nodes:
+        yield _nowhere_together(explanation, viewer)
 
 
-def _reason(reason: ReasonCount) -> str:
-    """One reason; empty for what `nearest` says already."""
-    if reason.devices and reason.reason in _DEVICES:
-        said = _DEVICES[reason.reason].format(detail=reason.detail or "the selector")
-        named = f" ({reason.detail})" if reason.detail and reason.reason not in _DETAILED else ""
-        return f"{reason.devices} {said}{named}"
-    if reason.reason not in _NODES or (reason.reason == "too-few" and not reason.detail):
-        return ""
-    named = f" {reason.detail}" if reason.detail else ""
-    return f"{_NODES[reason.reason]}{named} on {_counted(reason.nodes, 'node')}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def _nowhere_together(explanation: Explanation, viewer: Viewer) -> str:
+    """Each request alone has nodes, but there is no node for all."""
+    each = [
+        f"request {request.request} of claim {viewer.claim(claim.claim)} on {counted(request.nodes_enough, 'node')}"
+        for claim in explanation.claims
+        for request in claim.requests
+        if request.nodes_enough < explanation.nodes
+    ]
+    near = f"; {explanation.nearest} comes closest" if explanation.nearest else ""
+    return f"no node has devices for all requests: there are some for {listed(each)}{near}"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import OrderedDict
 
 from dra_api.clock import Clock
+from dra_scheduler.cache.claim_store import ClaimStore
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Reject
-from dra_scheduler.report.condition import SCHEDULER_ERROR, condition_text
-from dra_scheduler.report.explanation import cut, note
+from dra_scheduler.report.condition import SCHEDULER_ERROR, UNSCHEDULABLE, condition_text
+from dra_scheduler.report.explanation import cut, note, viewer_of
 from dra_scheduler.writes.condition_writer import ConditionWriter
 from dra_scheduler.writes.event_writer import EventWriter
 from dra_scheduler.writes.refs import PodRef
@@ -21,10 +22,11 @@ REMEMBERED = 10_000
 class Reporter:
     """Writes in the background; nothing here waits."""
 
-    def __init__(self, events: EventWriter, conditions: ConditionWriter, clock: Clock) -> None:
+    def __init__(self, events: EventWriter, conditions: ConditionWriter, clock: Clock, claims: ClaimStore) -> None:
         self._events = events
         self._conditions = conditions
         self._clock = clock
+        self._claims = claims
         self._notes: OrderedDict[str, tuple[str, str]] = OrderedDict()
         """The last message about a pod and the note made of it, by uid."""
         self._explain_from = 0.0
@@ -43,6 +45,10 @@ class Reporter:
     def failed(self, pod: PodInfo, problem: str) -> None:
         """What was decided could not be carried out."""
         self._failed(pod, SCHEDULER_ERROR, problem, cut(problem))
+
+    def refused(self, pod: PodInfo, problem: str) -> None:
+        """The cluster does not let the pod have its claim (quota, admission)."""
+        self._failed(pod, UNSCHEDULABLE, problem, cut(problem))
 
     def scheduled(self, pod: PodInfo, node: str) -> None:
         """The pod was bound."""
@@ -65,7 +71,7 @@ class Reporter:
         begin = self._clock.monotonic()
         if begin < self._explain_from:
             return cut(message)
-        made = note(message, reject.explain())
+        made = note(message, reject.explain(), viewer_of(self._claims, pod.namespace))
         end = self._clock.monotonic()
         self._explain_from = end + (end - begin) * EXPLAIN_PAUSE
         self._notes[pod.uid] = message, made

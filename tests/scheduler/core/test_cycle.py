@@ -67,7 +67,7 @@ def test_invalid_pools_make_a_pod_unschedulable_as_in_kube_scheduler() -> None:
     assert text.reason == "Unschedulable"
     assert text.message.startswith("0/3 nodes are available: 3 invalid resource pools were encountered.")
     assert reject.explain is not None
-    assert "invalid-pool" in {reason.reason for reason in reject.explain()[0].requests[0].reasons}
+    assert "invalid-pool" in {reason.reason for reason in reject.explain().claims[0].requests[0].reasons}
 
 
 def test_nodes_with_invalid_pools_are_counted_beside_those_without_devices() -> None:
@@ -255,8 +255,8 @@ def test_pods_that_ask_for_the_same_are_rejected_by_one_search_until_something_c
     assert (second.counts, second.preemption) == (first.counts, first.preemption)
     assert first.explain is not None
     assert second.explain is not None
-    assert [entry.claim for entry in first.explain()] == ["default/c0"]
-    assert [entry.claim for entry in second.explain()] == ["default/c1"]
+    assert [entry.claim for entry in first.explain().claims] == ["default/c0"]
+    assert [entry.claim for entry in second.explain().claims] == ["default/c1"]
     rejected(decide(cluster, claimant(2, priority=5), cycle))
     assert counting.attempts == 2
     cluster.apply_slice(None, make_slice("n0", 2, name="slice-n0"))

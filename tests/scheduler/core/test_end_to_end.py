@@ -52,7 +52,7 @@ def test_who_finds_no_device_waits_with_kube_schedulers_words_and_gets_one_that_
         assert (shown.name, shown.reason) == (waiting, message)
         assert "in use" in shown.explanation
         (event,) = await stage.events("FailedScheduling")
-        assert event["note"].startswith(message)
+        assert event["note"].endswith(message)
         assert event["regarding"]["name"] == waiting
         bound = next(name for name, at in where.items() if at)
         await stage.delete(pod(bound))

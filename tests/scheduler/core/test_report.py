@@ -4,11 +4,13 @@ from typing import get_args
 
 import pytest
 
-from dra_allocator.rejection import ClaimRejection, NearestMiss, Reason, ReasonCount, RequestRejection
+from dra_allocator.ledger import Ledger
+from dra_allocator.rejection import ClaimRejection, Explanation, NearestMiss, Reason, ReasonCount, RequestRejection
+from dra_scheduler.cache.claim_store import ClaimStore
 from dra_scheduler.cache.pod_info import pod_info
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.report.condition import condition_text
-from dra_scheduler.report.explanation import NOTE_LIMIT, explanation, note
+from dra_scheduler.report.explanation import NOTE_LIMIT, Viewer, note, summary
 from dra_scheduler.report.reporter import Reporter
 from support.fake_clock import FakeClock
 from support.objects import make_pod
@@ -51,20 +53,28 @@ def test_an_error_is_said_as_it_is() -> None:
     assert (text.reason, text.message) == ("SchedulerError", "broken")
 
 
+EVERYBODY = Viewer(None, lambda uid: None)
+
+
+def told(*requests: RequestRejection) -> Explanation:
+    return Explanation(8, (ClaimRejection("uid", "default/c", requests),))
+
+
 MANY = RequestRejection(
     "gpu",
     wanted=2,
-    candidates=9,
+    candidates=0,
+    device_class="gpu",
+    of_class=9,
     reasons=(ReasonCount("in-use", 6, 3), ReasonCount("claim-selector", 3, 1, "selector 0")),
     nearest=NearestMiss("n3", wanted=2, available=1),
 )
 
 
 def test_the_explanation_says_per_request_what_was_wrong_and_what_came_nearest() -> None:
-    claim = ClaimRejection("uid", "default/c", (MANY,), {})
-    assert explanation([claim]) == (
-        "claim default/c: request gpu needs 2 devices on one node, n3 comes closest with 1: "
-        "6 are in use, 3 do not match selector 0"
+    assert summary(told(MANY), EVERYBODY) == (
+        "claim default/c, request gpu: 2 devices are wanted on one node, and n3 comes closest with 1; "
+        "of 9 devices of class gpu, 6 are in use and 3 do not match"
     )
 
 
@@ -72,14 +82,14 @@ def test_the_explanation_says_per_request_what_was_wrong_and_what_came_nearest()
 def test_every_reason_has_a_text_for_devices_or_for_nodes(reason: Reason) -> None:
     def said(devices: int) -> str:
         request = RequestRejection("r", 1, 0, (ReasonCount(reason, devices, 2, "x"),))
-        return explanation([ClaimRejection("u", "n/c", (request,), {})])
+        return summary(told(request), EVERYBODY)
 
     assert any(": " in said(devices).removeprefix("claim n/c: ") for devices in (0, 5))
 
 
 def test_claims_that_hold_the_devices_are_not_named() -> None:
     claim = ClaimRejection("uid", "default/c", (MANY,), {"uid-of-a-secret-claim": ()})
-    assert "secret" not in note("0/8 nodes are available.", [claim])
+    assert "secret" not in note("0/8 nodes are available.", Explanation(8, (claim,)), EVERYBODY)
 
 
 class Written:
@@ -100,31 +110,31 @@ class Written:
 
 def test_explanations_are_made_once_per_message_and_take_a_tenth_of_the_time_at_most() -> None:
     clock, written = FakeClock(), Written()
-    reporter = Reporter(written, written, clock)  # type: ignore[arg-type]
+    reporter = Reporter(written, written, clock, ClaimStore(Ledger()))  # type: ignore[arg-type]
     explained = 0
 
-    def explain() -> tuple[ClaimRejection, ...]:
+    def explain(node: str | None = None, /) -> Explanation:
         nonlocal explained
         explained += 1
         clock.advance(1)
-        return (ClaimRejection("uid", "default/c", (MANY,), {}),)
+        return told(MANY)
 
     def report(name: str, nodes: int) -> str:
         reporter.rejected(pod_info(make_pod(name)), reject(counts={"no": nodes}, explain=explain))
         return written.notes[-1]
 
-    assert "claim default/c" in report("p", 1)
-    assert "claim default/c" in report("p", 1)
+    assert "claim c" in report("p", 1)
+    assert "claim c" in report("p", 1)
     assert explained == 1
     assert report("q", 2) == "0/8 nodes are available: 2 no."
     clock.advance(9)
-    assert "claim default/c" in report("q", 2)
+    assert "claim c" in report("q", 2)
     assert explained == 2
 
 
 @pytest.mark.parametrize("letter", ["x", "ü", "語"])
 def test_a_note_is_cut_between_characters(letter: str) -> None:
-    text = note(letter * 2000, [])
+    text = note(letter * 2000, Explanation(0), EVERYBODY)
     assert len(text.encode()) <= NOTE_LIMIT
     assert text.endswith(" ...")
     assert set(text.removesuffix(" ...")) == {letter}

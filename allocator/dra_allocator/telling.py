@@ -1,0 +1,92 @@
+"""From what a sieve found to data: one request, one claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from dra_allocator.arrays import BoolArray
+from dra_allocator.device import DeviceID
+from dra_allocator.pool_health import Fallen
+from dra_allocator.reasons import Sieve
+from dra_allocator.rejection import ClaimRejection, NearestMiss, Reason, ReasonCount, RequestRejection
+from dra_allocator.requests import MAX_DEVICES, ResolvedClaim, ResolvedRequest, display_name
+from dra_allocator.sight import Sight
+from dra_allocator.view import View
+
+_HOLDERS = 512
+"""Devices whose holders are looked up: about a millisecond."""
+
+
+def told(
+    view: View, sight: Sight, claim: ResolvedClaim, sieves: Mapping[int, Sieve], nearest: int | None
+) -> ClaimRejection:
+    """Return why a claim does not fit. `nearest` is the node that came closest to all claims."""
+    requests = [one for alternatives in claim.requests for one in alternatives]
+    used = np.zeros(len(view.table.rows), np.bool_)
+    for request in requests:
+        for fallen in sieves[id(request)].fallen:
+            if fallen.reason == "in-use":
+                used |= fallen.rows
+    numbers = np.flatnonzero(used)
+    if len(numbers) > _HOLDERS and nearest is not None:
+        near = used & sight.of_node(nearest)
+        numbers = np.concatenate([np.flatnonzero(near), np.flatnonzero(used & ~near)])
+    holders: dict[str, dict[DeviceID, None]] = {}
+    for row in numbers[:_HOLDERS].tolist():
+        device = view.table.rows.device_id(row)
+        for holder in view.holders(device):
+            holders.setdefault(holder.claim_uid, {})[device] = None
+    return ClaimRejection(
+        claim_uid=claim.claim.uid,
+        claim=display_name(claim.claim),
+        requests=tuple(_request(sight, one, sieves[id(one)], nearest) for one in requests),
+        in_use_by={uid: tuple(devices) for uid, devices in holders.items()},
+        more_in_use=max(0, len(numbers) - _HOLDERS),
+    )
+
+
+def _request(sight: Sight, request: ResolvedRequest, sieve: Sieve, nearest: int | None) -> RequestRejection:
+    counts = [
+        ReasonCount(one.reason, int(np.count_nonzero(one.rows)), sight.nodes_with(one.rows), one.detail, one.facts)
+        for one in sieve.fallen
+    ]
+    asked = int(np.count_nonzero(sight.asked))
+    enough = int(np.count_nonzero(sight.asked & (sieve.available >= sieve.wanted)))
+    if not sieve.visible.any():
+        counts.append(ReasonCount("no-device-visible", 0, asked))
+    if enough < asked:
+        counts.append(ReasonCount("too-few", 0, asked - enough))
+    if sieve.wanted > MAX_DEVICES:
+        counts.append(ReasonCount("too-many", 0, asked))
+    counts.sort(key=lambda count: -count.devices)
+    return RequestRejection(
+        request=request.name,
+        wanted=sieve.wanted,
+        candidates=int(np.count_nonzero(sieve.left)),
+        reasons=tuple(counts),
+        nearest=None if enough else _nearest(sight, sieve, nearest),
+        device_class=request.device_class.name,
+        of_class=int(np.count_nonzero(sieve.of_class)),
+        nodes_enough=enough,
+        is_all=request.is_all,
+    )
+
+
+def _nearest(sight: Sight, sieve: Sieve, nearest: int | None) -> NearestMiss | None:
+    """Return what the node that came closest has; where that is none at all, another node that has most."""
+    if nearest is None:
+        return None
+    if not sieve.available[nearest]:
+        nearest = int(np.argmax(np.where(sight.asked, sieve.available, -1)))
+    seen = sight.of_node(nearest)
+    lost: dict[Reason, int] = {}
+    for fallen in sieve.fallen:
+        lost[fallen.reason] = lost.get(fallen.reason, 0) + _hits(fallen, seen)
+    kept = {reason: count for reason, count in lost.items() if count}
+    return NearestMiss(sight.name(nearest), sieve.wanted, int(sieve.available[nearest]), kept)
+
+
+def _hits(fallen: Fallen, rows: BoolArray) -> int:
+    return int(np.count_nonzero(fallen.rows & rows))
