@@ -26,6 +26,7 @@ from dra_allocator.claim import ResourceClaim
 from dra_allocator.outcome import AllocationResult
 from dra_api import decode
 from dra_api.errors import DecodeError
+from dra_api.references import POD_GROUP
 from dra_scheduler.versions import is_news
 
 
@@ -50,7 +51,8 @@ class Claim:
     """A claim. `raw` is its newest known version (v1) and is never changed in place.
 
     `spec` None: it cannot be read, `problem` says why. Claims with equal `wants` ask for the same. `reserved_for` are
-    the uids in `status.reservedFor`.
+    the uids in `status.reservedFor`, `reserved_groups` the names of PodGroups there. `owner_group` is the PodGroup
+    that the claim was made for.
     """
 
     uid: str
@@ -62,7 +64,9 @@ class Claim:
     problem: str = ""
     allocation: AllocationResult | None = None
     reserved_for: tuple[str, ...] = ()
+    reserved_groups: frozenset[str] = frozenset()
     owner_uid: str = ""
+    owner_group: str = ""
     deleting: bool = False
     assumed: AllocationResult | None = None
     sharers: set[str] = field(default_factory=set)
@@ -89,6 +93,8 @@ class ClaimStore:
 
     def __init__(self, book: Book) -> None:
         self._book = book
+        self.group_owners = False
+        """Whether a claim made for a PodGroup is one of its pods' (gate DRAWorkloadResourceClaims)."""
         self._by_key: dict[tuple[str, str], Claim] = {}
         self._by_uid: dict[str, Claim] = {}
 
@@ -168,6 +174,7 @@ class ClaimStore:
             self.remove(replaced.uid)
         owners = [o for o in meta.get("ownerReferences") or () if o.get("controller")]
         claim.owner_uid = owners[0].get("uid") or "" if owners else ""
+        claim.owner_group = _group_name(owners[0]) if owners else ""
         try:
             claim.spec = decode.resource_claim(dict(raw))
             claim.wants = repr((claim.spec.requests, claim.spec.constraints))
@@ -178,7 +185,13 @@ class ClaimStore:
         return claim
 
     def _read_status(self, claim: Claim, status: Mapping[str, Any]) -> None:
-        claim.reserved_for = tuple(entry.get("uid") or "" for entry in status.get("reservedFor") or ())
+        entries = status.get("reservedFor") or ()
+        claim.reserved_for = tuple(entry.get("uid") or "" for entry in entries)
+        claim.reserved_groups = frozenset(
+            entry["name"]
+            for entry in entries
+            if (entry.get("apiGroup"), entry.get("resource")) == (POD_GROUP.group, POD_GROUP.plural)
+        )
         allocation = status.get("allocation")
         if claim.spec is not None:
             claim.problem = ""
@@ -187,6 +200,12 @@ class ClaimStore:
         except DecodeError as error:
             # Which devices it holds now is not known: what it held before stays taken, and nobody can use the claim.
             claim.problem = str(error.of("ResourceClaim", claim.namespace, claim.name))
+
+
+def _group_name(owner: Mapping[str, Any]) -> str:
+    """Return the name of the PodGroup that an owner reference means, whatever the version; "": it is none."""
+    group = str(owner.get("apiVersion") or "").rpartition("/")[0]
+    return str(owner.get("name") or "") if (group, owner.get("kind")) == (POD_GROUP.group, POD_GROUP.kind) else ""
 
 
 def _same(one: AllocationResult, other: AllocationResult) -> bool:

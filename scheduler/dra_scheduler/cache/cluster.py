@@ -93,6 +93,7 @@ class Cluster:
     def use(self, gates: FeatureGates) -> None:
         """Take these feature gates from now on; said once the server's version is known, before anything is read."""
         self.gates, self.features = gates, gates.features()
+        self.claims.group_owners = gates.enabled("DRAWorkloadResourceClaims")
 
     def view(self) -> View:
         """Return the window for one attempt to allocate."""
@@ -205,12 +206,16 @@ class Cluster:
 
     # Decisions
 
-    def assume(self, pod_uid: str, node: str, allocations: Iterable[tuple[str, AllocationResult]]) -> None:
-        """A pod was decided: it goes to the node, with these new allocations (claim uid, result)."""
+    def assume(
+        self, pod_uid: str, node: str, allocations: Iterable[tuple[str, AllocationResult]], *, tell: bool = True
+    ) -> None:
+        """A pod was decided: it goes to the node, with these new allocations (claim uid, result).
+
+        `tell` False: so far it is only tried, and nobody is told (`tell_placed` does it later).
+        """
         self.pods.assume(pod_uid, node)
-        pod = self.pods.get(pod_uid)
-        if pod is not None:
-            self._tell(PodPlaced(pod))
+        if tell:
+            self.tell_placed(pod_uid)
         for uid, allocation in allocations:
             self.claims.assume(uid, allocation, pod_uid)
 
@@ -219,12 +224,20 @@ class Cluster:
         for uid, allocation in allocations:
             self.claims.assume(uid, allocation, pod_uid)
 
-    def forget(self, pod: PodInfo, claims: Iterable[str]) -> None:
+    def forget(self, pod: PodInfo, claims: Iterable[str], *, tell: bool = True) -> None:
         """The exact inverse of `assume`, as far as it has not been confirmed meanwhile."""
         for uid in claims:
-            self._claim_changed(self.claims.forget(uid, pod.uid))
-        if self.pods.forget(pod.uid):
+            change = self.claims.forget(uid, pod.uid)
+            if tell:
+                self._claim_changed(change)
+        if self.pods.forget(pod.uid) and tell:
             self._tell(PodLeft(pod))
+
+    def tell_placed(self, pod_uid: str) -> None:
+        """Say that a pod was decided."""
+        pod = self.pods.get(pod_uid)
+        if pod is not None:
+            self._tell(PodPlaced(pod))
 
     def _pod_gone(self, uid: str) -> None:
         placed = self.pods.assumed_node(uid) is not None

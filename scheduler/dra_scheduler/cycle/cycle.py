@@ -25,7 +25,8 @@ from dra_scheduler.cycle.budget import TimeBudget
 from dra_scheduler.cycle.decision import Bind, ClaimPlan, Decision, Reject
 from dra_scheduler.cycle.pod_claims import PodClaims, resolve
 from dra_scheduler.cycle.question import Question, Questioner
-from dra_scheduler.cycle.rejection_memo import RejectionMemo
+from dra_scheduler.cycle.rejection_memo import RejectionMemo, State
+from dra_scheduler.cycle.terms import ALONE, Terms
 from dra_scheduler.settings import Settings
 
 ATTEMPTS = 5
@@ -45,7 +46,7 @@ class Cycle:
         self._questioner = Questioner(cluster, clock, random, settings.binding_timeout)
         self._memo = RejectionMemo(cluster)
 
-    async def decide(self, pod: PodInfo) -> Decision | None:
+    async def decide(self, pod: PodInfo, terms: Terms = ALONE) -> Decision | None:
         """Decide a pod; None: it is no longer there to be decided, or is not what it was."""
         limit = TimeBudget(self._clock, self._settings.filter_timeout)
         for _ in range(ATTEMPTS):
@@ -56,30 +57,37 @@ class Cycle:
             claims = resolve(pod, self._cluster.claims)
             if isinstance(claims, str):
                 return rejecting.before_filters(pod, self._cluster, "DynamicResources", claims)
-            known = self._memo.get(pod, claims)
-            decision = known or await self._decide(pod, claims, limit)
+            known = None if terms.limited else self._memo.get(pod, claims)
+            decision = known or await self._decide(pod, claims, limit, terms)
             if decision is not None:
                 return decision
         return rejecting.changing(self._cluster)
 
-    async def _decide(self, pod: PodInfo, claims: PodClaims, limit: TimeBudget) -> Decision | None:
+    def nodes_left(self, pod: PodInfo, claims: PodClaims, terms: Terms) -> frozenset[int]:
+        """Return the rows of the nodes that the filters leave, whatever devices there are."""
+        question = self._questioner.ask(pod, claims, terms.avoid)
+        return frozenset() if isinstance(question, Reject) else frozenset(question.rows.tolist())
+
+    async def _decide(self, pod: PodInfo, claims: PodClaims, limit: TimeBudget, terms: Terms) -> Decision | None:
         """Decide once; None: what was read has changed meanwhile."""
         state = self._memo.state()
-        question = self._questioner.ask(pod, claims)
+        question = self._questioner.ask(pod, claims, terms.avoid)
         if isinstance(question, Reject):
-            self._memo.put(pod, claims, question, state)
-            return question
+            return self._remember(pod, claims, question, state, terms)
         if not claims.unallocated:
-            return self._commit(pod, question, None)
-        outcome = await self._allocate(question, limit)
+            return self._commit(pod, question, None, terms)
+        outcome = await self._allocate(question, limit, terms)
         if isinstance(outcome, Allocation):
-            return self._commit(pod, question, outcome) if self._still_so(pod, question, outcome) else None
-        reject = self._rejected(pod, question, outcome)
-        self._memo.put(pod, claims, reject, state)
+            return self._commit(pod, question, outcome, terms) if self._still_so(pod, question, outcome) else None
+        return self._remember(pod, claims, self._rejected(pod, question, outcome), state, terms)
+
+    def _remember(self, pod: PodInfo, claims: PodClaims, reject: Reject, state: State, terms: Terms) -> Reject:
+        if not terms.limited:
+            self._memo.put(pod, claims, reject, state)
         return reject
 
-    async def _allocate(self, question: Question, limit: TimeBudget) -> Outcome:
-        claims = [claim.spec for claim in question.claims.unallocated if claim.spec is not None]
+    async def _allocate(self, question: Question, limit: TimeBudget, terms: Terms) -> Outcome:
+        claims = terms.specs([claim.spec for claim in question.claims.unallocated if claim.spec is not None])
         nodes = self._cluster.nodes.engine_ids[question.rows]
         attempt = self._allocator.allocate(self._cluster.view(), claims, nodes, limit=limit)
         while True:
@@ -95,7 +103,7 @@ class Cycle:
             return False
         return self._questioner.still_so(pod, question, allocation.node)
 
-    def _commit(self, pod: PodInfo, question: Question, allocation: Allocation | None) -> Bind:
+    def _commit(self, pod: PodInfo, question: Question, allocation: Allocation | None, terms: Terms) -> Bind:
         cluster = self._cluster
         node = cluster.nodes.name(int(question.rows[0])) if allocation is None else allocation.node
         new = {} if allocation is None else {entry.claim_uid: entry.result for entry in allocation.claims}
@@ -105,7 +113,7 @@ class Cycle:
         if pod.node_name:
             cluster.assume_claims(pod.uid, decided.items())
         else:
-            cluster.assume(pod.uid, node, decided.items())
+            cluster.assume(pod.uid, node, decided.items(), tell=not terms.tentative)
         plans = [
             ClaimPlan(claim.uid, claim.namespace, claim.name, decided.get(claim.uid))
             for claim in (*question.claims.unallocated, *question.claims.allocated)

@@ -47,6 +47,11 @@ class Bind:
     claims: tuple[ClaimPlan, ...]
     placed: bool = False
 
+    @property
+    def new_claims(self) -> tuple[str, ...]:
+        """The claims (uids) whose allocation has been decided and not been written."""
+        return tuple(plan.uid for plan in self.claims if plan.allocation is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class Wait:

@@ -31,7 +31,7 @@ def resolve(pod: PodInfo, store: ClaimStore) -> PodClaims | str:
             # The template's claim was found not to be needed.
             continue
         claim = store.get(pod.namespace, entry.claim_name)
-        problem = _problem(pod, entry, claim)
+        problem = _problem(pod, entry, claim, store.group_owners)
         if claim is None or problem:
             return problem
         found[claim.uid] = claim
@@ -41,23 +41,32 @@ def resolve(pod: PodInfo, store: ClaimStore) -> PodClaims | str:
     )
 
 
-def _problem(pod: PodInfo, entry: PodClaim, claim: Claim | None) -> str:
+def _problem(pod: PodInfo, entry: PodClaim, claim: Claim | None, groups: bool) -> str:
     if claim is None:
         return f'could not find ResourceClaim "{pod.namespace}/{entry.claim_name}"'
     if claim.deleting:
         return f'resourceclaim "{claim.name}" is being deleted'
-    if entry.from_template and claim.owner_uid != pod.uid:
+    if entry.from_template and claim.owner_uid != pod.uid and not (groups and _is_of_group(pod, claim)):
+        owner = f"neither Pod nor PodGroup {pod.group} is the owner" if groups and pod.group else "Pod is not owner"
         return (
-            f"ResourceClaim {claim.namespace}/{claim.name} was not created for Pod {pod.namespace}/{pod.name} "
-            f"(Pod is not owner)"
+            f"ResourceClaim {claim.namespace}/{claim.name} was not created for Pod {pod.namespace}/{pod.name} ({owner})"
         )
     return claim.problem
+
+
+def _is_of_group(pod: PodInfo, claim: Claim) -> bool:
+    return bool(pod.group) and claim.owner_group == pod.group
+
+
+def is_reserved_for(claim: Claim, pod: PodInfo) -> bool:
+    """Whether a claim is reserved for the pod, or for its PodGroup, of which pods know the name only."""
+    return pod.uid in claim.reserved_for or (bool(pod.group) and pod.group in claim.reserved_groups)
 
 
 def refused(pod: PodInfo, claims: PodClaims, cluster: Cluster) -> str:
     """Return why no node can help: a claim has no room for the pod, or a request cannot be served. Else nothing."""
     for claim in claims.allocated:
-        if pod.uid not in claim.reserved_for and len(claim.reserved_for) >= MAX_RESERVATIONS:
+        if not is_reserved_for(claim, pod) and len(claim.reserved_for) >= MAX_RESERVATIONS:
             return "resourceclaim in use"
     for claim in claims.unallocated:
         if claim.spec is not None and claim.spec.classic_controller is not None:

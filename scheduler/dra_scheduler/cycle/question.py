@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
@@ -10,6 +11,7 @@ import numpy as np
 from dra_api.clock import Clock
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.label_columns import IntArray
+from dra_scheduler.cache.node_table import NodeTable
 from dra_scheduler.cache.pod_affinity import NO_AFFINITY
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle import rejecting
@@ -21,6 +23,8 @@ from dra_scheduler.cycle.filters.placement import PlacementFilter, conflicting_n
 from dra_scheduler.cycle.filters.resources import filter_ports, filter_resources, fits_row
 from dra_scheduler.cycle.pod_claims import PodClaims, refused, resolve
 from dra_scheduler.cycle.score import NodeOrder
+
+LEFT_TO_OTHERS = "node(s) left to other pods of the group"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,12 @@ class Questioner:
         self._order = NodeOrder(random)
         self._placement = PlacementFilter()
 
-    def ask(self, pod: PodInfo, claims: PodClaims) -> Question | Reject:
-        """Return the nodes to try, or why there are none."""
+    def ask(self, pod: PodInfo, claims: PodClaims, avoid: Collection[str] = ()) -> Question | Reject:
+        """Return the nodes to try, none of those in `avoid`, or why there are none."""
         text = refused(pod, claims, self._cluster)
         if text:
             return rejecting.before_filters(pod, self._cluster, "DynamicResources", text)
-        return self._one_node(pod, claims) if pod.node_name else self._all_nodes(pod, claims)
+        return self._one_node(pod, claims) if pod.node_name else self._all_nodes(pod, claims, avoid)
 
     def still_so(self, pod: PodInfo, question: Question, node: str) -> bool:
         """Whether the filters would still let this node pass."""
@@ -58,7 +62,7 @@ class Questioner:
         row = table.row(node)
         return row is not None and (bool(pod.node_name) or fits_row(pod, table, row))
 
-    def _all_nodes(self, pod: PodInfo, claims: PodClaims) -> Question | Reject:
+    def _all_nodes(self, pod: PodInfo, claims: PodClaims, avoid: Collection[str]) -> Question | Reject:
         cluster, table = self._cluster, self._cluster.nodes
         problem = rejecting.unsupported(pod, cluster)
         if problem is not None:
@@ -71,6 +75,7 @@ class Questioner:
         filter_resources(pod, table, diagnosis)
         filter_affinity(pod, cluster.pods, table, cluster.namespaces, diagnosis)
         self._filter_claims(claims, diagnosis)
+        _leave_out(avoid, table, diagnosis)
         if not diagnosis.any_left():
             return rejecting.no_fit(pod, cluster, diagnosis)
         rows = self._order.best_first(pod, table, diagnosis.left)
@@ -97,3 +102,10 @@ class Questioner:
         pods = self._cluster.pods
         social = pods.repelling or pod.affinity is not NO_AFFINITY
         return self._cluster.nodes.static_version, pods.placements if social else None
+
+
+def _leave_out(avoid: Collection[str], table: NodeTable, diagnosis: Diagnosis) -> None:
+    if avoid:
+        out = np.zeros(table.rows, np.bool_)
+        out[[row for row in map(table.row, avoid) if row is not None]] = True
+        diagnosis.drop("GangScheduling", out, LEFT_TO_OTHERS)
