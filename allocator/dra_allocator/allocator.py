@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from dra_allocator.arrays import IntArray
+import numpy as np
+
+from dra_allocator.arrays import BoolArray, IntArray
 from dra_allocator.attempt import Attempt, CandidateOrder, Task, Tools
 from dra_allocator.budget import Budget
 from dra_allocator.claim import ResourceClaim
 from dra_allocator.explain import Explainer
+from dra_allocator.errors import AttemptFailedError
 from dra_allocator.feasible import Feasibility, FeasibleAttempt
 from dra_allocator.masks import MaskStore
 from dra_allocator.prefilter import Prefilter
+from dra_allocator.requests import resolve
 from dra_allocator.rejection import Explain
 from dra_allocator.view import View
 
@@ -51,6 +55,22 @@ class Allocator:
 
         """
         return Attempt(self._tools, view, Task(claims, nodes, candidates, limit))
+
+    def possible(
+        self, view: View, claims: Sequence[ResourceClaim], nodes: IntArray, budget: Budget
+    ) -> BoolArray | None:
+        """Return which of the nodes (ids) counting does not rule out; None: the budget did not suffice to count.
+
+        Where it is False the claims do not fit; where it is True they may. A claim in error rules out nothing.
+        """
+        try:
+            resolved = resolve(view.table, view.features, claims)
+        except AttemptFailedError:
+            return np.ones(len(nodes), np.bool_)
+        if not self._tools.prefilter.prepare(view, resolved, budget):
+            return None
+        possible: BoolArray = self._tools.prefilter.survey(view, resolved).possible[nodes]
+        return possible
 
     def feasible(self, view: View, claims: Sequence[ResourceClaim], nodes: Sequence[str] | IntArray) -> FeasibleAttempt:
         """Return an attempt to find out for each of the nodes whether it can hold all claims."""

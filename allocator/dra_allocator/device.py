@@ -91,6 +91,22 @@ class CounterConsumption:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeResource:
+    """How much of a resource of its node a device takes (Kubernetes 1.37, DRANodeAllocatableResources).
+
+    `mapped`: the device stands for that much of the resource, `capacity_multiplier` times what is consumed of the
+    capacity `capacity_key` (spelled as published), or `per_device`. `per_pod` and `per_container` are overhead.
+    """
+
+    mapped: bool = False
+    capacity_key: str | None = None
+    capacity_multiplier: Quantity | None = None
+    per_device: Quantity | None = None
+    per_pod: Quantity | None = None
+    per_container: Quantity | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CounterSet:
     """Counters that the partitions of one pool share (KEP-4815)."""
 
@@ -105,7 +121,8 @@ class Device:
     `scope` is set only where the slice has `perDeviceNodeSelection`. `unsupported` names what the decoder did not
     understand (an unknown kind of device, say): such a device is never picked, and the text says why.
     `unreadable` is set where an attribute has no value of a known type: every selector fails on the device with
-    this text, as in Kubernetes.
+    this text, as in Kubernetes. `node_resources` says by resource name what it takes of its node; the allocator does
+    not look at it.
     """
 
     name: str
@@ -120,6 +137,7 @@ class Device:
     allow_multiple_allocations: bool = False
     unsupported: str | None = None
     unreadable: str | None = None
+    node_resources: Mapping[str, NodeResource] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,7 @@ class Rows:
             allow_multiple_allocations=traits.allow_multiple_allocations,
             unsupported=traits.unsupported,
             unreadable=traits.unreadable,
+            node_resources=traits.node_resources,
         )
 
     def assign(self, devices: tuple[Device, ...], old: IntArray) -> tuple[IntArray, IntArray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dra_allocator.device import CapacityPolicy, CounterConsumption, Device, DeviceTaint, NodeScope
+from dra_allocator.device import CapacityPolicy, CounterConsumption, Device, DeviceTaint, NodeResource, NodeScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Traits:
     policies: Mapping[str, CapacityPolicy] = field(default_factory=dict)
     unsupported: str | None = None
     unreadable: str | None = None
+    node_resources: Mapping[str, NodeResource] = field(default_factory=dict)
 
     @property
     def is_plain(self) -> bool:
@@ -93,6 +94,7 @@ def _is_default(device: Device) -> bool:
         or device.allow_multiple_allocations
         or device.unsupported
         or device.unreadable
+        or device.node_resources
         or any(capacity.policy for capacity in device.capacity.values())
     )
 
@@ -117,6 +119,7 @@ def _key(device: Device) -> object:
         repr(_policies(device)),
         device.unsupported,
         device.unreadable,
+        repr(device.node_resources) if device.node_resources else "",
     )
 
 
@@ -132,4 +135,5 @@ def _traits(device: Device) -> Traits:
         _policies(device),
         device.unsupported,
         device.unreadable,
+        device.node_resources,
     )

@@ -29,17 +29,26 @@ from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.client.errors import ApiStatusError, ConflictError
-from dra_scheduler.cycle.decision import Bind, ClaimPlan, Wait
+from dra_scheduler.cycle.decision import Bind, ClaimPlan, SpecialPlan, Wait
+from dra_scheduler.cycle.extended_resources import SPECIAL_NAME
 from dra_scheduler.errors import SchedulerError
 from dra_scheduler.locks import Locks
 from dra_scheduler.readiness import Readiness, allocated_at, readiness
 from dra_scheduler.rivals import RivalError, check_rivals
 from dra_scheduler.settings import Settings
 from dra_scheduler.signals import Signals
+from dra_scheduler.special_claims import SpecialClaims
 from dra_scheduler.writes.binding_writer import BindingWriter
 from dra_scheduler.writes.claim_writer import ClaimWriter
 from dra_scheduler.writes.condition_writer import ConditionWriter
-from dra_scheduler.writes.errors import BindLostError, ClaimLostError, UnknownOutcomeError, WriteError
+from dra_scheduler.writes.errors import (
+    BindLostError,
+    ClaimLostError,
+    ClaimRefusedError,
+    UnknownOutcomeError,
+    WriteError,
+)
+from dra_scheduler.writes.pod_status_writer import PodStatusWriter
 from dra_scheduler.writes.refs import ClaimRef, PodRef
 
 FIRST_DELAY = 0.5
@@ -56,17 +65,24 @@ class DevicesNotReadyError(SchedulerError):
 
 @dataclass(frozen=True, slots=True)
 class BindOutcome:
-    """`bound`, or why not. `conflict`: somebody was faster, so another attempt soon is sensible."""
+    """`bound`, or why not. `conflict`: somebody was faster, so another attempt soon is sensible.
+
+    `refused`: the cluster's quota or admission has something against it.
+    """
 
     bound: bool
     problem: str = ""
     conflict: bool = False
+    refused: bool = False
     contested: int = 0
 
 
 @dataclass(slots=True)
 class _Task:
-    """A pod on its way: the claims whose reservation has been written are `reserved`."""
+    """A pod on its way: the claims whose reservation has been written are `reserved`.
+
+    `special` is the claim that was made for its extended resources, `told` what its status says about its devices.
+    """
 
     pod: PodInfo
     ref: PodRef
@@ -74,6 +90,8 @@ class _Task:
     reserved: list[Claim] = field(default_factory=list)
     contested: int = 0
     nominated: bool = False
+    special: Claim | None = None
+    told: bool = False
 
 
 class Binder:
@@ -86,6 +104,8 @@ class Binder:
         bindings: BindingWriter,
         conditions: ConditionWriter,
         *,
+        special: SpecialClaims,
+        pods: PodStatusWriter,
         signals: Signals,
         clock: Clock,
         settings: Settings,
@@ -94,6 +114,8 @@ class Binder:
         self._claims = claims
         self._bindings = bindings
         self._conditions = conditions
+        self._special = special
+        self._pods = pods
         self._signals = signals
         self._clock = clock
         self._settings = settings
@@ -111,6 +133,9 @@ class Binder:
         except (ClaimLostError, BindLostError, ConflictError) as error:
             await self._undo(task)
             return BindOutcome(False, str(error), conflict=True)
+        except ClaimRefusedError as error:
+            await self._undo(task)
+            return BindOutcome(False, str(error), refused=True)
         except (WriteError, ApiStatusError, TransportError, DevicesNotReadyError) as error:
             await self._undo(task)
             return BindOutcome(False, str(error))
@@ -119,6 +144,10 @@ class Binder:
     async def _carry_out(self, task: _Task) -> None:
         for plan in task.bind.claims:
             await self._until_known(lambda plan=plan: self._write_claim(task, plan))  # type: ignore[misc]
+        if task.bind.special is not None:
+            await self._write_special(task, task.bind.special)
+        if task.bind.node_resources:
+            await self._write_node_resources(task)
         contested = check_rivals(self._cluster, task.reserved)
         task.contested = len(contested)
         for device in contested:
@@ -137,6 +166,24 @@ class Binder:
             answer = await self._claims.allocate_and_reserve(claim.raw, wanted, task.ref)
             self._cluster.learn_claim(answer)
             task.reserved.append(claim)
+
+    async def _write_special(self, task: _Task, plan: SpecialPlan) -> None:
+        """Make the claim for the pod's extended resources, as any other one then (KEP-5004)."""
+        claim = task.special = await self._special.make(task.ref, plan, self._until_known)
+        await self._until_known(lambda: self._special.allocate(task.ref, plan, claim))
+        task.reserved.append(claim)
+        await self._until_known(lambda: self._special.tell(task.ref, plan, claim))
+
+    async def _write_node_resources(self, task: _Task) -> None:
+        """Say in the pod's status what its devices take of the node; the special claim has its name by now."""
+        named = [
+            {**entry, "resourceClaimName": task.special.name}
+            if task.special is not None and entry["resourceClaimName"] == SPECIAL_NAME
+            else entry
+            for entry in task.bind.node_resources
+        ]
+        task.told = True
+        await self._until_known(lambda: self._pods.node_resources(task.ref, named))
 
     async def _until_known(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         delay = FIRST_DELAY
@@ -207,8 +254,27 @@ class Binder:
         """Take back the reservations, then forget. What cannot be taken back is left to the next attempt."""
         await self._nominate(task, "")
         for claim in task.reserved:
-            await self.release(claim, task.ref, deallocate=deallocate)
-        self._cluster.forget(task.pod, [plan.uid for plan in task.bind.claims])
+            if claim is not task.special:
+                await self.release(claim, task.ref, deallocate=deallocate)
+        if task.special is not None:
+            await self._special.discard(task.special, task.ref)
+        if task.told:
+            await self._untell(task)
+        special = task.bind.special
+        made_up = [] if special is None else [special.claim.spec.uid]
+        real = [] if task.special is None else [task.special.uid]
+        self._cluster.forget(task.pod, [*(plan.uid for plan in task.bind.claims), *made_up, *real])
+
+    async def _untell(self, task: _Task) -> None:
+        try:
+            await self._pods.no_node_resources(task.ref)
+        except (WriteError, ApiStatusError, TransportError) as error:
+            # The next attempt overwrites it, and nobody counts it while the pod has no node.
+            _log.info("nodeAllocatableResourceClaimStatuses not cleared pod=%s error=%s", task.ref, error)
+
+    async def discard(self, claim: Claim, pod: PodRef) -> bool:
+        """Delete the claim for extended resources that an earlier attempt has left; whether it is done."""
+        return await self._special.discard(claim, pod)
 
     async def release(self, claim: Claim, pod: PodRef, *, deallocate: bool) -> bool:
         """Remove the pod's reservation, and the allocation too if asked and nobody else uses it; whether it is done."""

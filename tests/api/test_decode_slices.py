@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dra_allocator.device import CapacityPolicy, CapacityRange, DeviceTaint, NodeScope
+from dra_allocator.device import CapacityPolicy, CapacityRange, DeviceTaint, NodeResource, NodeScope
 from dra_allocator.node import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
 from dra_api import decode
 from dra_api.errors import DecodeError
@@ -263,10 +263,22 @@ def test_a_node_selector_with_two_terms_takes_out_its_slice() -> None:
     assert scope == NodeScope(invalid="nodeSelector: must have exactly one term, not 2")
 
 
-@pytest.mark.parametrize("field", ["nodeAllocatableResources", "nodeAllocatableResourceMappings"])
-def test_a_device_that_takes_node_resources_is_unsupported(field: str) -> None:
-    device = only_device({"name": "a", field: {"cpu": {"mapping": {"deviceMultiplier": "1"}}}})
-    assert device.unsupported == f"{field} (gate DRANodeAllocatableResources) is not implemented here"
+def test_what_a_device_takes_of_its_node_is_kept() -> None:
+    resources = {
+        "cpu": {"mapping": {"capacityKey": "cores", "capacityMultiplier": "2"}},
+        "memory": {"mapping": {"deviceMultiplier": "1Gi"}, "overhead": {"perPod": "1Mi", "perContainer": "2Mi"}},
+    }
+    device = only_device({"name": "a", "nodeAllocatableResources": resources})
+    assert device.unsupported is None
+    assert device.node_resources == {
+        "cpu": NodeResource(True, "cores", Q("2")),
+        "memory": NodeResource(True, per_device=Q("1Gi"), per_pod=Q("1Mi"), per_container=Q("2Mi")),
+    }
+
+
+def test_the_form_of_kubernetes_1_36_makes_a_device_unsupported() -> None:
+    device = only_device({"name": "a", "nodeAllocatableResourceMappings": {"cpu": {"allocationMultiplier": "1"}}})
+    assert device.unsupported == "nodeAllocatableResourceMappings (alpha in Kubernetes 1.36 only) is not implemented here"
 
 
 def test_a_taint_rule_without_selector_matches_nothing_and_an_empty_one_everything() -> None:

@@ -13,6 +13,7 @@ from dra_allocator.device import (
     Device,
     DeviceCapacity,
     DeviceTaint,
+    NodeResource,
     TaintEffect,
 )
 from dra_api.decode.fields import (
@@ -37,7 +38,8 @@ from dra_cel.quantity import Quantity
 UNKNOWN_DEVICE = "unsupported"
 """Our mark in the v1 form of a device whose kind is unknown (a v1beta1 or v1alpha3 device without `basic`)."""
 
-_NODE_RESOURCES = ("nodeAllocatableResources", "nodeAllocatableResourceMappings")
+_OLD_NODE_RESOURCES = "nodeAllocatableResourceMappings"
+"""Kubernetes 1.36's form of nodeAllocatableResources, alpha there and gone since."""
 _SCOPE = frozenset(("nodeName", "nodeSelector", "allNodes"))
 _KNOWN_EFFECTS: dict[str, TaintEffect] = {"NoSchedule": "NoSchedule", "NoExecute": "NoExecute"}
 
@@ -56,9 +58,8 @@ def device(obj: Raw, driver: str, per_device_scope: bool) -> Device:
         found = node_scope(obj)  # wrong types are errors also where the slice has the scope
         scope = found if per_device_scope else None
     try:
-        for key in _NODE_RESOURCES:
-            if obj.get(key):
-                raise Unsupported(f"{key} (gate DRANodeAllocatableResources) is not implemented here")
+        if obj.get(_OLD_NODE_RESOURCES):
+            raise Unsupported(f"{_OLD_NODE_RESOURCES} (alpha in Kubernetes 1.36 only) is not implemented here")
         attributes, problem = _attributes(obj, driver)
         return Device(
             name=name,
@@ -72,6 +73,7 @@ def device(obj: Raw, driver: str, per_device_scope: bool) -> Device:
             binding_failure_conditions=texts(obj, "bindingFailureConditions"),
             allow_multiple_allocations=boolean(obj, "allowMultipleAllocations"),
             unreadable=problem,
+            node_resources=_node_resources(obj) if obj.get("nodeAllocatableResources") else {},
         )
     except Unsupported as unsupported:
         return Device(name, scope=scope, unsupported=str(unsupported))
@@ -128,6 +130,26 @@ def _range(obj: Raw) -> CapacityRange:
     if minimum is None:
         raise Unsupported("has a requestPolicy.validRange without min")
     return CapacityRange(minimum, optional_quantity(obj, "max"), optional_quantity(obj, "step"))
+
+
+def _node_resources(obj: Raw) -> Mapping[str, NodeResource]:
+    result = {}
+    for name, value in mapping(obj, "nodeAllocatableResources").items():
+        if not isinstance(value, dict):
+            raise wrong_type(f"nodeAllocatableResources[{name}]", "an object", value)
+        try:
+            mapped, overhead = optional_mapping(value, "mapping"), optional_mapping(value, "overhead") or {}
+            result[intern(name)] = NodeResource(
+                mapped=mapped is not None,
+                capacity_key=optional_text(mapped or {}, "capacityKey"),
+                capacity_multiplier=optional_quantity(mapped or {}, "capacityMultiplier"),
+                per_device=optional_quantity(mapped or {}, "deviceMultiplier"),
+                per_pod=optional_quantity(overhead, "perPod"),
+                per_container=optional_quantity(overhead, "perContainer"),
+            )
+        except DecodeError as error:
+            raise error.within(f"nodeAllocatableResources[{name}]") from error
+    return result
 
 
 def _counters(obj: Raw) -> Mapping[str, Quantity]:

@@ -11,6 +11,8 @@
 * A stale event never ends an assumption. The answers to our own writes are observations too (`observe`), so an event
   that is older than the answer is known to be old by its resourceVersion and ignored. (An alternative would be to
   compare contents; but an event from before our write differs from it legitimately.)
+* A claim for extended resources (KEP-5004) is made while its pod is being bound. Until then its devices are assumed for
+  it by a made-up uid (`expect`); once it exists, the assumption becomes its own (`arrived`).
 * Another allocation than the assumed one is a rival's. Both hold their devices in the ledger until ours is forgotten:
   a device must stay in use until both are gone.
 """
@@ -28,6 +30,9 @@ from dra_api import decode
 from dra_api.errors import DecodeError
 from dra_api.references import POD_GROUP
 from dra_scheduler.versions import is_news
+
+EXTENDED_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
+"""On a claim that a scheduler made for a pod's extended resources; its value is "true"."""
 
 
 class Book(Protocol):
@@ -52,7 +57,7 @@ class Claim:
 
     `spec` None: it cannot be read, `problem` says why. Claims with equal `wants` ask for the same. `reserved_for` are
     the uids in `status.reservedFor`, `reserved_groups` the names of PodGroups there. `owner_group` is the PodGroup
-    that the claim was made for.
+    that the claim was made for. `special`: a scheduler made it for its owner's extended resources.
     """
 
     uid: str
@@ -68,6 +73,7 @@ class Claim:
     owner_uid: str = ""
     owner_group: str = ""
     deleting: bool = False
+    special: bool = False
     assumed: AllocationResult | None = None
     sharers: set[str] = field(default_factory=set)
 
@@ -97,6 +103,10 @@ class ClaimStore:
         """Whether a claim made for a PodGroup is one of its pods' (gate DRAWorkloadResourceClaims)."""
         self._by_key: dict[tuple[str, str], Claim] = {}
         self._by_uid: dict[str, Claim] = {}
+        self._special: dict[str, Claim] = {}
+        """By uid of the pod for whose extended resources they are."""
+        self._expected: dict[str, Claim] = {}
+        """Claims that do not exist yet, by their made-up uids."""
 
     def __len__(self) -> int:
         return len(self._by_uid)
@@ -111,6 +121,10 @@ class ClaimStore:
     def by_uid(self, uid: str) -> Claim | None:
         """Return the claim of that uid."""
         return self._by_uid.get(uid)
+
+    def special_of(self, pod_uid: str) -> Claim | None:
+        """Return the claim that exists for the extended resources of a pod."""
+        return self._special.get(pod_uid)
 
     def observe(self, raw: Mapping[str, Any]) -> ClaimChange | None:
         """Take in a version of a claim from the API server; None if it is no newer than what is known."""
@@ -140,6 +154,8 @@ class ClaimStore:
             return None
         if self._by_key.get((claim.namespace, claim.name)) is claim:
             del self._by_key[claim.namespace, claim.name]
+        if self._special.get(claim.owner_uid) is claim:
+            del self._special[claim.owner_uid]
         held = claim.effective is not None
         self._book.observe(uid, None)
         self._book.forget(uid)
@@ -166,6 +182,30 @@ class ClaimStore:
         self._book.forget(uid)
         return ClaimChange(claim, freed=True)
 
+    def expect(self, spec: ResourceClaim, allocation: AllocationResult) -> None:
+        """A pod was decided with a claim that is to be made; until then its devices are held by `spec.uid`."""
+        claim = Claim(spec.uid, spec.namespace, spec.name, {"metadata": {}}, spec, assumed=allocation)
+        self._expected[spec.uid] = claim
+        self._book.assume(spec.uid, allocation)
+
+    def unexpect(self, uid: str) -> ClaimChange | None:
+        """Nobody will make the claim; None if it was not expected."""
+        claim = self._expected.pop(uid, None)
+        if claim is None:
+            return None
+        self._book.forget(uid)
+        claim.assumed = None
+        return ClaimChange(claim, freed=True)
+
+    def arrived(self, expected_uid: str, uid: str, pod_uid: str) -> None:
+        """The expected claim exists and has been observed with this uid: what was assumed is now assumed for it."""
+        expected = self._expected.pop(expected_uid, None)
+        if expected is None or expected.assumed is None:
+            return
+        if self._by_uid[uid].allocation is None:
+            self.assume(uid, expected.assumed, pod_uid)
+        self._book.forget(expected_uid)
+
     def _add(self, raw: Mapping[str, Any]) -> Claim:
         meta = raw["metadata"]
         claim = Claim(meta["uid"], meta["namespace"], meta["name"], raw)
@@ -175,6 +215,9 @@ class ClaimStore:
         owners = [o for o in meta.get("ownerReferences") or () if o.get("controller")]
         claim.owner_uid = owners[0].get("uid") or "" if owners else ""
         claim.owner_group = _group_name(owners[0]) if owners else ""
+        if (meta.get("annotations") or {}).get(EXTENDED_ANNOTATION) == "true":
+            claim.special = True
+            self._special[claim.owner_uid] = claim
         try:
             claim.spec = decode.resource_claim(dict(raw))
             claim.wants = repr((claim.spec.requests, claim.spec.constraints))

@@ -7,7 +7,7 @@ it happens on the event loop, without an await in between: whoever reads between
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from dra_allocator.table import Table
 from dra_allocator.view import View
 from dra_api import decode
 from dra_scheduler.cache.claim_store import ClaimChange, ClaimStore
+from dra_scheduler.cache.device_classes import DeviceClasses
 from dra_scheduler.cache.group_store import GroupStore
 from dra_scheduler.cache.node_info import node_info
 from dra_scheduler.cache.node_table import NodeTable
@@ -37,8 +38,6 @@ from dra_scheduler.queue.events import (
 )
 
 Raw = Mapping[str, Any]
-CLASS_PREFIX = "deviceclass.resource.kubernetes.io/"
-"""Before the name of a DeviceClass: the extended resource that every class has."""
 _log = logging.getLogger(__name__)
 
 
@@ -83,8 +82,7 @@ class Cluster:
         self.pods = PodStore(self.nodes)
         self.groups = GroupStore(self.pods)
         self.claims = ClaimStore(self.ledger)
-        self.classes: dict[str, str] = {}
-        """DeviceClasses by name, with the extended resource that each stands for ("": none)."""
+        self.classes = DeviceClasses()
         self.namespaces: dict[str, Mapping[str, str]] = {}
         """Labels of namespaces, by name."""
         self.namespaces_version = 0
@@ -179,10 +177,9 @@ class Cluster:
     def apply_class(self, old: Raw | None, new: Raw | None) -> None:
         """A DeviceClass was added, changed or deleted."""
         self._apply(old, new, _Entry(decode.device_class, self.devices.apply_class, self.devices.remove_class))
-        if new is not None:
-            self.classes[new["metadata"]["name"]] = (new.get("spec") or {}).get("extendedResourceName") or ""
-        elif old is not None:
-            self.classes.pop(old["metadata"]["name"], None)
+        known = new if new is not None else old
+        if known is not None:
+            self.classes.apply(known["metadata"]["name"], new)
         self._tell(DevicesChanged("class"))
 
     def apply_taint_rule(self, old: Raw | None, new: Raw | None) -> None:
@@ -198,22 +195,23 @@ class Cluster:
             _log.warning("object cannot be read: %s", change.claim.problem)
         self._claim_changed(change)
 
-    def class_of_resource(self, resource: str) -> str | None:
-        """Return the DeviceClass behind an extended resource (KEP-5004), None if there is none."""
-        if resource.startswith(CLASS_PREFIX):
-            return resource.removeprefix(CLASS_PREFIX)
-        return next((name for name, stands_for in self.classes.items() if stands_for == resource), None)
-
     # Decisions
 
     def assume(
-        self, pod_uid: str, node: str, allocations: Iterable[tuple[str, AllocationResult]], *, tell: bool = True
+        self,
+        pod_uid: str,
+        node: str,
+        allocations: Iterable[tuple[str, AllocationResult]],
+        node_resources: Sequence[Raw] = (),
+        *,
+        tell: bool = True,
     ) -> None:
         """A pod was decided: it goes to the node, with these new allocations (claim uid, result).
 
-        `tell` False: so far it is only tried, and nobody is told (`tell_placed` does it later).
+        `node_resources` are the entries of its status to be that say what its devices take of the node. `tell` False:
+        so far it is only tried, and nobody is told (`tell_placed` does it later).
         """
-        self.pods.assume(pod_uid, node)
+        self.pods.assume(pod_uid, node, node_resources)
         if tell:
             self.tell_placed(pod_uid)
         for uid, allocation in allocations:
@@ -227,7 +225,7 @@ class Cluster:
     def forget(self, pod: PodInfo, claims: Iterable[str], *, tell: bool = True) -> None:
         """The exact inverse of `assume`, as far as it has not been confirmed meanwhile."""
         for uid in claims:
-            change = self.claims.forget(uid, pod.uid)
+            change = self.claims.unexpect(uid) or self.claims.forget(uid, pod.uid)
             if tell:
                 self._claim_changed(change)
         if self.pods.forget(pod.uid) and tell:

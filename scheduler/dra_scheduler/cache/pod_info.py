@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from dra_api.errors import DecodeError
 from dra_cel.quantity import QuantityError
 from dra_scheduler.cache.node_selection import NodeSelection, node_selection
 from dra_scheduler.cache.pod_affinity import PodAffinity, pod_affinity
-from dra_scheduler.cache.requests import Amounts, pod_requests, scored_requests
+from dra_scheduler.cache.requests import Amounts, Statuses, pod_requests, scored_requests
 from dra_scheduler.errors import UnreadableObjectError
 from dra_scheduler.plugins import Plugin
 
@@ -104,7 +104,9 @@ def pod_info(raw: Mapping[str, Any]) -> PodInfo:
 def _pod_info(
     raw: Mapping[str, Any], meta: Mapping[str, Any], spec: Mapping[str, Any], status: Mapping[str, Any]
 ) -> PodInfo:
-    cpu, memory = scored_requests(spec)
+    # Of a pod without a node, what is left there of an earlier attempt says nothing.
+    statuses = (status.get("nodeAllocatableResourceClaimStatuses") or ()) if spec.get("nodeName") else ()
+    cpu, memory = scored_requests(spec, statuses)
     phase = status.get("phase") or "Pending"
     return PodInfo(
         uid=meta["uid"],
@@ -122,7 +124,7 @@ def _pod_info(
         labels=meta.get("labels") or {},
         selection=node_selection(spec),
         affinity=pod_affinity(spec, meta["namespace"]),
-        requests=pod_requests(spec),
+        requests=pod_requests(spec, statuses),
         scored_cpu=cpu,
         scored_memory=memory,
         ports=_host_ports(spec),
@@ -132,6 +134,15 @@ def _pod_info(
         raw=raw if phase == "Pending" or not spec.get("nodeName") else {"metadata": _identity(meta)},
         group=(spec.get("schedulingGroup") or {}).get("podGroupName") or "",
     )
+
+
+def with_node_resources(pod: PodInfo, statuses: Statuses) -> PodInfo:
+    """Return a pod that was decided, as it counts on its node: with what its devices take. Raises QuantityError."""
+    if not statuses:
+        return pod
+    cpu, memory = scored_requests(pod.raw["spec"], statuses)
+    requests = pod_requests(pod.raw["spec"], statuses)
+    return replace(pod, requests=requests, scored_cpu=cpu, scored_memory=memory)
 
 
 def _identity(meta: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,11 +11,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from dra_scheduler.cache.node_table import NodeTable
-from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.cache.pod_info import PodInfo, with_node_resources
 from dra_scheduler.versions import is_stale
 
 
@@ -27,7 +27,7 @@ class PodStore:
         self._pods: dict[str, PodInfo] = {}
         self._uids: dict[tuple[str, str], str] = {}
         self._placed: dict[str, tuple[str, PodInfo]] = {}
-        self._assumed: dict[str, str] = {}
+        self._assumed: dict[str, tuple[str, Sequence[Mapping[str, Any]]]] = {}
         self.placements = 0
         """Changes with every pod that comes to a node or leaves one."""
         self.repelling: dict[str, tuple[str, PodInfo]] = {}
@@ -53,7 +53,8 @@ class PodStore:
 
     def assumed_node(self, uid: str) -> str | None:
         """Return the node that was decided for a pod and is not confirmed."""
-        return self._assumed.get(uid)
+        assumed = self._assumed.get(uid)
+        return None if assumed is None else assumed[0]
 
     def is_stale(self, raw: Mapping[str, Any]) -> bool:
         """Whether a newer version of this pod is known already."""
@@ -69,7 +70,8 @@ class PodStore:
             self._assumed.pop(pod.uid, None)
             self._place(pod, pod.node_name)
         elif pod.uid in self._assumed:
-            self._place(pod, self._assumed[pod.uid])
+            node, resources = self._assumed[pod.uid]
+            self._place(with_node_resources(pod, resources), node)
         return before
 
     def remove(self, uid: str) -> PodInfo | None:
@@ -83,10 +85,10 @@ class PodStore:
         self._unplace(uid)
         return pod
 
-    def assume(self, uid: str, node: str) -> None:
-        """The pod was decided to go to the node."""
-        self._assumed[uid] = node
-        self._place(self._pods[uid], node)
+    def assume(self, uid: str, node: str, node_resources: Sequence[Mapping[str, Any]] = ()) -> None:
+        """The pod was decided to go to the node; its devices take so much of it (entries of its status to be)."""
+        self._assumed[uid] = node, node_resources
+        self._place(with_node_resources(self._pods[uid], node_resources), node)
 
     def forget(self, uid: str) -> bool:
         """The decision is void; false if it has been confirmed, or the pod is gone."""

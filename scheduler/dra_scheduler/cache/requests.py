@@ -1,12 +1,15 @@
 """What a pod needs of a node, in exact integers.
 
+Beside what it requests, a pod takes what its devices take of the node (DRANodeAllocatableResources): its status says
+so, in `nodeAllocatableResourceClaimStatuses`.
+
 Rules: init containers run one after the other, each beside the sidecars started before it (KEP-753); a request on the
 pod's level replaces the sum of its containers for cpu, memory and hugepages (KEP-2837); overhead comes on top.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -32,8 +35,7 @@ Amounts = dict[str, int]
 @lru_cache(maxsize=4096)
 def amount(resource: str, text: str) -> int:
     """Return a quantity in the unit of `resource`, rounded up. Raises QuantityError."""
-    quantity = Quantity.parse(text)
-    return quantity.milli_value() if resource == CPU else quantity.value()
+    return in_units(resource, Quantity.parse(text))
 
 
 def amounts(resources: Mapping[str, Any] | None) -> Amounts:
@@ -41,20 +43,57 @@ def amounts(resources: Mapping[str, Any] | None) -> Amounts:
     return {name: min(amount(name, str(value)), LARGEST) for name, value in (resources or {}).items()}
 
 
-def pod_requests(spec: Mapping[str, Any]) -> Amounts:
+Statuses = Sequence[Mapping[str, Any]]
+"""Entries of a pod's `status.nodeAllocatableResourceClaimStatuses`."""
+
+
+def pod_requests(spec: Mapping[str, Any], statuses: Statuses = ()) -> Amounts:
     """Return what the pod asks of its node; zero amounts are left out. Raises QuantityError.
 
     What is more than LARGEST comes out as LARGEST + 1: it fits nowhere.
     """
-    total = _with_pod_level(spec, _containers_requests(spec, {}))
+    total = _with_pod_level(spec, containers_requests(spec, statuses))
     return {name: min(value, LARGEST + 1) for name, value in total.items()}
 
 
-def scored_requests(spec: Mapping[str, Any]) -> tuple[int, int]:
+def scored_requests(spec: Mapping[str, Any], statuses: Statuses = ()) -> tuple[int, int]:
     """Return (milli-cpu, bytes of memory) as scoring counts them: containers without a request count a default."""
     defaults = {CPU: SCORED_CPU_DEFAULT, MEMORY: SCORED_MEMORY_DEFAULT}
-    total = _with_pod_level(spec, _containers_requests(spec, defaults))
+    total = _with_pod_level(spec, containers_requests(spec, statuses, defaults))
     return min(total.get(CPU, 0), LARGEST), min(total.get(MEMORY, 0), LARGEST)
+
+
+def devices_requests(statuses: Statuses) -> Amounts:
+    """Return what the pod's devices take of its node. Raises QuantityError."""
+    exact: dict[str, Quantity] = {}
+    for status in statuses:
+        for mapped in status.get("mapping") or ():
+            _add_exact(exact, mapped["name"], mapped.get("quantity"), 1)
+        for overhead in status.get("overhead") or ():
+            _add_exact(exact, overhead["name"], overhead.get("perPod"), 1)
+            _add_exact(exact, overhead["name"], overhead.get("perContainer"), len(status.get("containers") or ()))
+    return {name: in_units(name, quantity) for name, quantity in exact.items()}
+
+
+def in_units(resource: str, quantity: Quantity) -> int:
+    """Return a quantity in the unit of `resource`, rounded up."""
+    return quantity.milli_value() if resource == CPU else quantity.value()
+
+
+def _add_exact(total: dict[str, Quantity], name: str, text: object, times: int) -> None:
+    for _ in range(times if text is not None else 0):
+        more = Quantity.parse(str(text))
+        total[name] = total[name].add(more) if name in total else more
+
+
+def containers_requests(spec: Mapping[str, Any], statuses: Statuses = (), defaults: Amounts | None = None) -> Amounts:
+    """Return what the pod's containers and devices ask for, whatever the pod's own level says.
+
+    `defaults` is what a container without a request counts. Raises QuantityError.
+    """
+    total = _containers_requests(spec, defaults or {})
+    _add(total, devices_requests(statuses))
+    return total
 
 
 def _containers_requests(spec: Mapping[str, Any], defaults: Amounts) -> Amounts:

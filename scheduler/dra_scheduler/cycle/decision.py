@@ -16,10 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from dra_allocator.outcome import AllocationResult
 from dra_allocator.rejection import Explain
+from dra_scheduler.cycle.extended_resources import SpecialClaim
 from dra_scheduler.plugins import Plugin
 
 RejectKind = Literal["unschedulable", "error"]
@@ -40,12 +41,25 @@ class ClaimPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class SpecialPlan:
+    """The claim that a bind task makes for the pod's extended resources, and what it is to be allocated."""
+
+    claim: SpecialClaim
+    allocation: AllocationResult
+
+
+@dataclass(frozen=True, slots=True)
 class Bind:
-    """The pod goes to `node` with these claims. `placed`: it is there already, only its claims are missing."""
+    """The pod goes to `node` with these claims. `placed`: it is there already, only its claims are missing.
+
+    `node_resources` are the entries of the pod's `status.nodeAllocatableResourceClaimStatuses`, to be written first.
+    """
 
     node: str
     claims: tuple[ClaimPlan, ...]
     placed: bool = False
+    special: SpecialPlan | None = None
+    node_resources: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def new_claims(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ A node falls out at the first filter that it fails; that filter's reasons count 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -57,3 +57,9 @@ class Diagnosis:
             self.plugins.add(plugin)
             self.left &= ~out
             self.resolvable |= out & ~unresolvable
+
+    def refused(self, counts: Mapping[str, int], resolvable: Iterable[int]) -> None:
+        """Count nodes that fell out after devices were found on them, under DynamicResources."""
+        self.plugins.add("DynamicResources")
+        self.counts.update(counts)
+        self.resolvable[list(resolvable)] = True

@@ -6,7 +6,7 @@ Nothing is ever preempted here; where it would help, the text says that this sch
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
@@ -21,10 +21,13 @@ NOT_DONE = "Preemption is not done by this scheduler"
 NEVER = "not eligible due to preemptionPolicy=Never."
 
 
-def preemption(pod: PodInfo, table: NodeTable, resolvable: BoolArray | None) -> Mapping[str, int] | str:
+def preemption(
+    pod: PodInfo, table: NodeTable, resolvable: BoolArray | None, backed: Collection[str] = ()
+) -> Mapping[str, int] | str:
     """Return nodes by reason, or why preemption is not considered at all.
 
-    `resolvable` are the nodes that the pod does not fit on because of other pods; None: there are none.
+    `resolvable` are the nodes that the pod does not fit on because of other pods; None: there are none. `backed` are
+    extended resources that devices serve on nodes that have none of it themselves.
     """
     if pod.never_preempts:
         return NEVER
@@ -34,16 +37,18 @@ def preemption(pod: PodInfo, table: NodeTable, resolvable: BoolArray | None) -> 
     victims = table.lowest_priority[rows] < pod.priority
     counts[NO_VICTIMS] = int(np.count_nonzero(~victims))
     for row in rows[victims].tolist():
-        for reason in _without_victims(pod, table, row):
+        for reason in _without_victims(pod, table, row, backed):
             counts[reason] += 1
     return {reason: count for reason, count in counts.items() if count}
 
 
-def _without_victims(pod: PodInfo, table: NodeTable, row: int) -> list[str]:
+def _without_victims(pod: PodInfo, table: NodeTable, row: int, backed: Collection[str]) -> list[str]:
     """Return what would still be missing on the node if all pods of lower priority were gone."""
     staying = [other for other in table.pods.get(row, {}).values() if other.priority >= pod.priority]
     missing = ["Too many pods"] if len(staying) + 1 > table.allocatable(PODS)[row] else []
     for resource, asked in pod.requests.items():
+        if resource in backed and not table.allocatable(resource)[row]:
+            continue
         taken = sum(other.requests.get(resource, 0) for other in staying)
         if table.allocatable(resource)[row] - taken < asked:
             missing.append(f"Insufficient {resource}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from random import Random
 
@@ -17,10 +17,13 @@ from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle import rejecting
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.cycle.diagnosis import Diagnosis
+from dra_scheduler.cycle.extended_resources import Variant, backed_resources, variants
 from dra_scheduler.cycle.filters.affinity import filter_affinity
-from dra_scheduler.cycle.filters.claims import filter_allocated
+from dra_scheduler.cycle.filters.claims import filter_allocated, filter_special
 from dra_scheduler.cycle.filters.placement import PlacementFilter, conflicting_names
 from dra_scheduler.cycle.filters.resources import filter_ports, filter_resources, fits_row
+from dra_scheduler.cycle.node_resources import GATE as NODE_RESOURCES
+from dra_scheduler.cycle.node_resources import cannot_be_shared
 from dra_scheduler.cycle.pod_claims import PodClaims, refused, resolve
 from dra_scheduler.cycle.score import NodeOrder
 
@@ -29,12 +32,23 @@ LEFT_TO_OTHERS = "node(s) left to other pods of the group"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is put to the allocator: rows of the node table in the order to try, and what the filters found."""
+    """What is put to the allocator: rows of the node table in the order to try, and what the filters found.
+
+    `variants` has the same rows, parted by what the pod needs of them; `backed` are the pod's extended resources that
+    devices may serve.
+    """
 
     claims: PodClaims
     rows: IntArray
     diagnosis: Diagnosis
-    versions: tuple[int, int | None]
+    versions: tuple[int, ...]
+    variants: tuple[Variant, ...]
+    backed: Mapping[str, str]
+
+    @property
+    def is_special(self) -> bool:
+        """Whether some nodes serve the pod's extended resources by devices."""
+        return any(variant.special is not None for variant in self.variants)
 
 
 class Questioner:
@@ -60,7 +74,7 @@ class Questioner:
         if self._versions(pod) != question.versions or resolve(pod, self._cluster.claims) != question.claims:
             return False
         row = table.row(node)
-        return row is not None and (bool(pod.node_name) or fits_row(pod, table, row))
+        return row is not None and (bool(pod.node_name) or fits_row(pod, table, row, question.backed))
 
     def _all_nodes(self, pod: PodInfo, claims: PodClaims, avoid: Collection[str]) -> Question | Reject:
         cluster, table = self._cluster, self._cluster.nodes
@@ -70,16 +84,19 @@ class Questioner:
         if conflicting_names(pod.selection):
             return rejecting.before_filters(pod, cluster, "NodeAffinity", rejecting.CONFLICTING_NAMES)
         diagnosis = Diagnosis(table)
+        backed = backed_resources(pod, cluster)
         self._placement.apply(pod.selection, table, diagnosis)
         filter_ports(pod, table, diagnosis)
-        filter_resources(pod, table, diagnosis)
+        filter_resources(pod, table, diagnosis, backed)
         filter_affinity(pod, cluster.pods, table, cluster.namespaces, diagnosis)
-        self._filter_claims(claims, diagnosis)
+        self._filter_claims(pod, claims, diagnosis)
+        if backed:
+            filter_special(pod, cluster, diagnosis)
         _leave_out(avoid, table, diagnosis)
         if not diagnosis.any_left():
             return rejecting.no_fit(pod, cluster, diagnosis)
         rows = self._order.best_first(pod, table, diagnosis.left)
-        return Question(claims, rows, diagnosis, self._versions(pod))
+        return Question(claims, rows, diagnosis, self._versions(pod), variants(pod, cluster, rows), backed)
 
     def _one_node(self, pod: PodInfo, claims: PodClaims) -> Question | Reject:
         """A pod that somebody put on a node: only its claims are our business, and only there."""
@@ -89,19 +106,28 @@ class Questioner:
         diagnosis.left[:] = False
         if row is not None:
             diagnosis.left[row] = True
-        self._filter_claims(claims, diagnosis)
+        self._filter_claims(pod, claims, diagnosis)
         if not diagnosis.any_left():
             return rejecting.no_fit(pod, cluster, diagnosis)
-        return Question(claims, np.flatnonzero(diagnosis.left), diagnosis, self._versions(pod))
+        rows = np.flatnonzero(diagnosis.left)
+        return Question(claims, rows, diagnosis, self._versions(pod), (Variant(rows, np.arange(len(rows)), None),), {})
 
-    def _filter_claims(self, claims: PodClaims, diagnosis: Diagnosis) -> None:
-        filter_allocated(claims.allocated, self._cluster.nodes, diagnosis, self._clock.now(), self._binding_timeout)
+    def _filter_claims(self, pod: PodInfo, claims: PodClaims, diagnosis: Diagnosis) -> None:
+        cluster = self._cluster
+        filter_allocated(claims.allocated, cluster.nodes, diagnosis, self._clock.now(), self._binding_timeout)
+        if cluster.gates.enabled(NODE_RESOURCES):
+            for claim in claims.allocated:
+                problem = cannot_be_shared(claim, pod.uid, cluster.devices, lambda one: pod.uid in one.reserved_for)
+                if problem:
+                    diagnosis.drop("DynamicResources", diagnosis.left.copy(), problem)
 
-    def _versions(self, pod: PodInfo) -> tuple[int, int | None]:
+    def _versions(self, pod: PodInfo) -> tuple[int, ...]:
         """Return what tells whether filters would still let the same nodes pass, ports and resources aside."""
         pods = self._cluster.pods
         social = pods.repelling or pod.affinity is not NO_AFFINITY
-        return self._cluster.nodes.static_version, pods.placements if social else None
+        extended = any("/" in resource for resource in pod.requests)
+        classes = self._cluster.classes.version if extended else -1
+        return self._cluster.nodes.static_version, pods.placements if social else -1, classes
 
 
 def _leave_out(avoid: Collection[str], table: NodeTable, diagnosis: Diagnosis) -> None:

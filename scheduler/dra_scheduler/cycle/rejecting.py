@@ -12,6 +12,8 @@ from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.cycle.diagnosis import Diagnosis
 from dra_scheduler.cycle.error_text import PLUGIN, node_error, pod_error
+from dra_scheduler.cycle.extended_resources import backed_resources
+from dra_scheduler.cycle.node_resources import NodeResourcesError
 from dra_scheduler.cycle.preemption import preemption
 from dra_scheduler.plugins import Plugin
 
@@ -47,12 +49,6 @@ def unsupported(pod: PodInfo, cluster: Cluster) -> Reject | None:
     if pod.unsupported:
         first = pod.unsupported[0]
         return before_filters(pod, cluster, first.plugin, first.text)
-    for resource in pod.requests:
-        # Only names with a domain can be backed by devices; a node that has the resource itself serves it itself.
-        name = cluster.class_of_resource(resource) if "/" in resource else None
-        if name is not None and not cluster.nodes.allocatable(resource).any():
-            text = f"extended resource {resource} of DeviceClass {name} is not supported by this scheduler"
-            return before_filters(pod, cluster, "DynamicResources", text)
     return None
 
 
@@ -63,7 +59,7 @@ def no_fit(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis) -> Reject:
         frozenset(diagnosis.plugins),
         len(cluster.nodes),
         counts=dict(diagnosis.counts),
-        preemption=preemption(pod, cluster.nodes, diagnosis.resolvable),
+        preemption=preemption(pod, cluster.nodes, diagnosis.resolvable, backed_resources(pod, cluster)),
         release=tuple(sorted(diagnosis.unavailable)),
     )
 
@@ -78,7 +74,7 @@ def no_devices(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, rejection: 
         frozenset(diagnosis.plugins | {"DynamicResources"}),
         len(cluster.nodes),
         counts={reason: count for reason, count in counts.items() if count > 0},
-        preemption=preemption(pod, cluster.nodes, diagnosis.resolvable),
+        preemption=preemption(pod, cluster.nodes, diagnosis.resolvable, backed_resources(pod, cluster)),
         explain=rejection.explain,
         node_errors=dict(rejection.node_errors),
         release=tuple(sorted(diagnosis.unavailable)),
@@ -91,10 +87,12 @@ def invalid_pools(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, nodes: i
     return replace(reject, counts={**reject.counts, node_error(str(error)): nodes})
 
 
-def failed(cluster: Cluster, outcome: AllocationError | OutOfBudget) -> Reject:
-    """Something is wrong with a claim or a class, or there was not enough time."""
+def failed(cluster: Cluster, outcome: AllocationError | OutOfBudget | NodeResourcesError) -> Reject:
+    """Something is wrong with a claim, a class or a device, or there was not enough time."""
     explain = None
-    if isinstance(outcome, OutOfBudget):
+    if isinstance(outcome, NodeResourcesError):
+        error = f"{PLUGIN}{outcome}"
+    elif isinstance(outcome, OutOfBudget):
         tried = f"{outcome.nodes_tried} of {outcome.nodes} nodes tried"
         error = f"{PLUGIN}timed out trying to allocate devices ({tried})"
     else:

@@ -15,6 +15,7 @@ from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Reject
+from dra_scheduler.cycle.node_resources import GATE as NODE_RESOURCES
 from dra_scheduler.cycle.pod_claims import PodClaims
 
 State = tuple[int, ...]
@@ -39,7 +40,7 @@ class RejectionMemo:
         if self._state != self.state():
             self._known.clear()
             return None
-        key = _key(pod, claims)
+        key = _key(pod, claims, self._cluster)
         known = None if key is None else self._known.get(key)
         if known is None or known.explain is None:
             return known
@@ -47,7 +48,7 @@ class RejectionMemo:
 
     def put(self, pod: PodInfo, claims: PodClaims, reject: Reject, state: State) -> None:
         """Remember a rejection that was made in `state`, unless that has passed."""
-        key = _key(pod, claims)
+        key = _key(pod, claims, self._cluster)
         if reject.kind != "unschedulable" or reject.before_filters or key is None or state != self.state():
             return
         if self._state != state:
@@ -79,10 +80,11 @@ class _Retold:
         return zip(told.claims, self.claims, strict=True)
 
 
-def _key(pod: PodInfo, claims: PodClaims) -> Hashable | None:
+def _key(pod: PodInfo, claims: PodClaims, cluster: Cluster) -> Hashable | None:
     """Return all of a pod that its rejection may depend on; None: it depends on claims that exist once only."""
-    if claims.allocated or pod.node_name or pod.unsupported:
+    if claims.allocated or pod.node_name or pod.unsupported or cluster.claims.special_of(pod.uid) is not None:
         return None
+    by_container = cluster.gates.enabled(NODE_RESOURCES) or any("/" in resource for resource in pod.requests)
     return (
         pod.namespace,
         pod.selection,
@@ -93,4 +95,15 @@ def _key(pod: PodInfo, claims: PodClaims) -> Hashable | None:
         pod.priority,
         pod.never_preempts,
         tuple(claim.wants for claim in claims.unallocated),
+        _containers(pod) if by_container else "",
     )
+
+
+def _containers(pod: PodInfo) -> str:
+    """Return what each container asks for: extended resources and what devices take of nodes depend on it."""
+    spec = pod.raw["spec"]
+    parts = [
+        container.get("resources") for key in ("initContainers", "containers") for container in spec.get(key) or ()
+    ]
+    always = [container.get("restartPolicy") for container in spec.get("initContainers") or ()]
+    return repr((spec.get("resources"), parts, always, spec.get("resourceClaims")))

@@ -14,6 +14,7 @@ from dra_scheduler.plugins import Plugin
 from dra_scheduler.queue.events import (
     ClaimChanged,
     ClusterEvent,
+    DevicesChanged,
     GroupChanged,
     MemberAdded,
     NodeChanged,
@@ -45,6 +46,9 @@ class Hints:
             return plugin in {"NodeResourcesFit", "InterPodAffinity"} or (
                 plugin == "NodePorts" and _share_ports(pod, event.pod)
             )
+        if plugin == "NodeResourcesFit":
+            # Only a class can change that: it may stand for a resource that no node has.
+            return _is_class(event) and bool(_extended(pod))
         if plugin != "DynamicResources":
             return False
         if isinstance(event, ClaimChanged):
@@ -73,6 +77,8 @@ def concerned(event: ClusterEvent) -> frozenset[Plugin] | None:
             return frozenset({"GangScheduling"})
         case PodLeft():
             return frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity"})
+        case DevicesChanged("class"):
+            return frozenset({"DynamicResources", "NodeResourcesFit"})
         case _:
             return frozenset({"DynamicResources"})
 
@@ -109,7 +115,9 @@ def _node_changed(plugin: Plugin, pod: PodInfo, event: NodeChanged) -> bool:
             return before.unschedulable and not after.unschedulable
         case "NodeResourcesFit":
             return _has(after, pod) and any(
-                after.allocatable.get(name, 0) > before.allocatable.get(name, 0) for name in ("pods", *pod.requests)
+                after.allocatable.get(name, 0) > before.allocatable.get(name, 0)
+                or (name in _extended(pod) and before.allocatable.get(name, 0) > 0 == after.allocatable.get(name, 0))
+                for name in ("pods", *pod.requests)
             )
         case "DynamicResources":
             return before.labels != after.labels or before.allocatable != after.allocatable or _declares(before, after)
@@ -133,7 +141,19 @@ def _suits(plugin: Plugin, pod: PodInfo, node: NodeInfo) -> bool:
 
 
 def _has(node: NodeInfo, pod: PodInfo) -> bool:
-    return all(node.allocatable.get(name, 0) >= asked for name, asked in pod.requests.items())
+    """Whether the node has enough for the pod alone; devices may serve extended resources that it has none of."""
+    extended = _extended(pod)
+    amounts = ((node.allocatable.get(name, 0), name, asked) for name, asked in pod.requests.items())
+    return all(has >= asked or (has == 0 and name in extended) for has, name, asked in amounts)
+
+
+def _extended(pod: PodInfo) -> frozenset[str]:
+    """Return the resources of the pod that a DeviceClass may stand for (KEP-5004): those with a domain."""
+    return frozenset(name for name in pod.requests if "/" in name)
+
+
+def _is_class(event: ClusterEvent) -> bool:
+    return isinstance(event, DevicesChanged) and event.what == "class"
 
 
 def _declares(before: NodeInfo, after: NodeInfo) -> bool:

@@ -5,6 +5,8 @@ SchedulerError
     NotWriterError          we may not write now (the lease is not ours): nothing was sent
     ClaimLostError          the claim is no longer what the decision was made for: decide anew
     AnswerDiffersError      the API server dropped a field: a feature gate is off there
+    ClaimRefusedError       the API server refuses to create a claim: quota, admission, or the scheduler's role
+    StatusDroppedError      the API server dropped a field of a pod's status: a feature gate is off there
     BindingPermissionError  the role lacks `resourceclaims/binding`: the cluster's administrator
     BindLostError           the pod is gone, or is bound to another node
     UnknownOutcomeError     no answer, and looking it up failed too: nothing may be concluded
@@ -47,6 +49,28 @@ class AnswerDiffersError(WriteError):
         super().__init__(f"ResourceClaim {claim}: the API server changed status.allocation.{field}; {hint}")
         self.claim = claim
         self.field = field
+        self.gate = gate
+
+
+class ClaimRefusedError(WriteError):
+    """The claim for a pod's extended resources was not made; `message` is the API server's reason.
+
+    A quota or an admission policy of the cluster says so, or the scheduler's role lacks the right: whoever is
+    responsible for those can help, and another attempt may succeed then.
+    """
+
+    def __init__(self, namespace: str, name: str, message: str) -> None:
+        super().__init__(f"create claim for extended resources {namespace}/{name}: {message}")
+        self.message = message
+
+
+class StatusDroppedError(WriteError):
+    """The API server did not store `field` of the pod's status; it must not be bound without it."""
+
+    def __init__(self, pod: str, field: str, gate: str) -> None:
+        super().__init__(
+            f"pod {pod}: the API server dropped status.{field}; switch on the feature gate {gate} on the API server"
+        )
         self.gate = gate
 
 

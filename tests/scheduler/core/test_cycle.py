@@ -226,13 +226,12 @@ class Never:
 
 
 @pytest.mark.parametrize("name", ["example.com/gpu", "deviceclass.resource.kubernetes.io/gpu"])
-def test_an_extended_resource_of_a_device_class_is_refused_unless_a_node_has_it_itself(name: str) -> None:
+def test_an_extended_resource_of_a_device_class_needs_devices_unless_a_node_has_it_itself(name: str) -> None:
     cluster = known_cluster(some_nodes(1))
     gpu = make_class()
     gpu["spec"]["extendedResourceName"] = "example.com/gpu"
     cluster.apply_class(make_class(), gpu)
-    text = rejected(decide(cluster, make_pod("p", requests={name: "1"}))).before_filters
-    assert text == f"extended resource {name} of DeviceClass gpu is not supported by this scheduler"
+    assert rejected(decide(cluster, make_pod("p", requests={name: "1"}))).counts == {"cannot allocate all claims": 1}
     plugin_node = make_node("n1")
     plugin_node["status"]["allocatable"][name] = "2"
     cluster.apply_node(None, plugin_node)

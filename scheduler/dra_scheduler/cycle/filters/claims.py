@@ -9,12 +9,16 @@ import numpy as np
 
 from dra_allocator.outcome import AllocationResult
 from dra_scheduler.cache.claim_store import Claim
+from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.label_columns import BoolArray
 from dra_scheduler.cache.node_table import NodeTable
+from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.diagnosis import Diagnosis
 from dra_scheduler.readiness import Readiness, allocated_at, readiness
 
 NOT_AVAILABLE = "resourceclaim not available on the node"
+LEFT_OVER = "cannot schedule extended resource claim"
+"""kube-scheduler's reason on every node while the special claim of an earlier attempt is there."""
 OPTIONAL_OPERATIONS = "DRAOptionalNodeOperations"
 
 
@@ -32,6 +36,14 @@ def filter_allocated(
             diagnosis.unavailable.add(claim.uid)
             failed |= away
     diagnosis.drop("DynamicResources", failed, NOT_AVAILABLE)
+
+
+def filter_special(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis) -> None:
+    """Take out all nodes if the pod has a claim for extended resources of an earlier attempt: it has to go first."""
+    claim = cluster.claims.special_of(pod.uid)
+    if claim is not None and diagnosis.any_left():
+        diagnosis.drop("DynamicResources", diagnosis.left.copy(), LEFT_OVER)
+        diagnosis.unavailable.add(claim.uid)
 
 
 def _usable(allocation: AllocationResult, table: NodeTable) -> BoolArray:

@@ -1,0 +1,307 @@
+"""Extended resources served by devices, on the whole stage: the special claim from its making to its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from dra_api.transport import Request, Response, Transport
+from dra_scheduler.settings import Settings
+from support.stage import Raw, Stage, device_class, node, on_stage, pod, resource_slice
+
+NAME = "example.com/gpu"
+IMPLICIT = "deviceclass.resource.kubernetes.io/gpu"
+ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
+
+
+def backed_class(name: str = "gpu", resource: str = NAME) -> Raw:
+    made = device_class(name)
+    made["spec"]["extendedResourceName"] = resource
+    return made
+
+
+def asking(name: str, **resources: str) -> Raw:
+    made = pod(name)
+    made["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "100m"} | resources, "limits": resources}
+    return made
+
+
+def asks(name: str, count: int = 1, resource: str = NAME) -> Raw:
+    return asking(name, **{resource: str(count)})
+
+
+async def cluster(stage: Stage, *nodes: Raw, devices: int = 2) -> None:
+    made = nodes or (node("n1"),)
+    slices = [resource_slice(each["metadata"]["name"], devices) for each in made] if devices else []
+    await stage.create(*made, *slices, backed_class())
+
+
+async def only_claim(stage: Stage) -> Raw:
+    claims = list((await stage.claims()).values())
+    assert len(claims) == 1
+    return claims[0]
+
+
+@pytest.mark.parametrize("resource", [NAME, IMPLICIT])
+def test_devices_serve_a_resource_that_the_node_does_not_have(resource: str) -> None:
+    async def play(stage: Stage) -> tuple[Raw, Raw]:
+        await cluster(stage)
+        await stage.create(asks("my-pod", 2, resource))
+        await stage.settle()
+        return await stage.pod("my-pod"), await only_claim(stage)
+
+    bound, claim = on_stage(play)
+    assert bound["spec"]["nodeName"] == "n1"
+    assert claim["metadata"]["name"].startswith("my-pod-extended-resources-")
+    assert claim["metadata"]["annotations"] == {ANNOTATION: "true"}
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "my-pod", "uid": bound["metadata"]["uid"], "controller": True}
+    assert claim["metadata"]["ownerReferences"] == [owner]
+    (request,) = claim["spec"]["devices"]["requests"]
+    assert request["name"] == "container-0-request-1"
+    assert request["exactly"] == {"deviceClassName": "gpu", "allocationMode": "ExactCount", "count": 2}
+    assert len(claim["status"]["allocation"]["devices"]["results"]) == 2
+    assert claim["status"]["reservedFor"][0]["uid"] == bound["metadata"]["uid"]
+    assert bound["status"]["extendedResourceClaimStatus"] == {
+        "resourceClaimName": claim["metadata"]["name"],
+        "requestMappings": [{"containerName": "main", "resourceName": resource, "requestName": request["name"]}],
+    }
+    assert bound["status"]["phase"] == "Running"
+
+
+def test_a_device_plugin_wins_where_there_is_one_even_when_all_is_taken() -> None:
+    async def play(stage: Stage) -> tuple[dict[str, str], int, tuple[str, str, str]]:
+        await cluster(stage, node("n1", **{NAME: "1"}))
+        await stage.create(asks("first"))
+        await stage.settle()
+        await stage.create(asks("second"))
+        await stage.settle()
+        return await stage.nodes_of_pods(), len(await stage.claims()), await stage.condition("second")
+
+    nodes, claims, condition = on_stage(play)
+    assert (nodes, claims) == ({"first": "n1", "second": ""}, 0)
+    assert f"1 Insufficient {NAME}" in condition[2]
+
+
+def test_a_node_without_the_plugin_serves_what_another_has_no_more_of() -> None:
+    async def play(stage: Stage) -> tuple[dict[str, str], int]:
+        await stage.create(node("plugin", **{NAME: "1"}), node("devices"), resource_slice("devices", 1), backed_class())
+        for name in ("a", "b"):
+            await stage.create(asks(name))
+            await stage.settle()
+        return await stage.nodes_of_pods(), len(await stage.claims())
+
+    nodes, claims = on_stage(play)
+    assert sorted(nodes.values()) == ["devices", "plugin"]
+    assert claims == 1
+
+
+def test_one_resource_by_the_plugin_and_one_by_devices() -> None:
+    async def play(stage: Stage) -> Raw:
+        await cluster(stage, node("n1", **{"example.com/other": "4"}))
+        await stage.create(asking("p", **{NAME: "1", "example.com/other": "1"}))
+        await stage.settle()
+        assert (await stage.nodes_of_pods())["p"] == "n1"
+        return await only_claim(stage)
+
+    claim = on_stage(play)
+    assert [request["name"] for request in claim["spec"]["devices"]["requests"]] == ["container-0-request-1"]
+
+
+def test_a_node_that_has_none_of_it_is_served_by_devices() -> None:
+    async def play(stage: Stage) -> int:
+        await cluster(stage, node("n1", **{NAME: "0"}))
+        await stage.create(asks("p"))
+        await stage.settle()
+        assert (await stage.nodes_of_pods())["p"] == "n1"
+        return len(await stage.claims())
+
+    assert on_stage(play) == 1
+
+
+def test_no_class_stands_for_the_resource_until_there_is_one() -> None:
+    async def play(stage: Stage) -> tuple[str, str]:
+        await stage.create(node("n1"), resource_slice("n1", 1), device_class())
+        await stage.create(asks("p"))
+        await stage.settle()
+        before = (await stage.condition("p"))[2]
+        await stage.patch(device_class(), {"spec": {"extendedResourceName": NAME}})
+        await stage.settle()
+        return before, (await stage.nodes_of_pods())["p"]
+
+    before, at = on_stage(play)
+    assert before.startswith(f"0/1 nodes are available: 1 Insufficient {NAME}.")
+    assert at == "n1"
+
+
+def test_no_devices_leave_the_pod_waiting_without_a_claim() -> None:
+    async def play(stage: Stage) -> tuple[str, int, str]:
+        await cluster(stage, devices=0)
+        await stage.create(asks("p"))
+        await stage.settle()
+        message, claims = (await stage.condition("p"))[2], len(await stage.claims())
+        await stage.create(resource_slice("n1", 1))
+        await stage.settle()
+        return message, claims, (await stage.nodes_of_pods())["p"]
+
+    message, claims, at = on_stage(play)
+    assert message.startswith("0/1 nodes are available: 1 cannot allocate all claims.")
+    assert (claims, at) == (0, "n1")
+
+
+def test_the_gate_switches_it_off() -> None:
+    async def play(stage: Stage) -> str:
+        await cluster(stage)
+        await stage.create(asks("p"))
+        await stage.settle()
+        return (await stage.condition("p"))[2]
+
+    message = on_stage(play, Settings(feature_gates={"DRAExtendedResource": False}))
+    assert message.startswith(f"0/1 nodes are available: 1 Insufficient {NAME}.")
+
+
+def test_a_pod_may_have_claims_of_its_own_beside() -> None:
+    async def play(stage: Stage) -> list[str]:
+        await cluster(stage)
+        from support.stage import claim
+
+        await stage.create(claim("own"))
+        mixed = pod("p", claim="own")
+        mixed["spec"]["containers"][0]["resources"]["requests"][NAME] = "1"
+        mixed["spec"]["containers"][0]["resources"]["limits"] = {NAME: "1"}
+        await stage.create(mixed)
+        await stage.settle()
+        assert (await stage.nodes_of_pods())["p"] == "n1"
+        claims = (await stage.claims()).values()
+        results = [each["status"]["allocation"]["devices"]["results"] for each in claims]
+        return sorted(result["device"] for some in results for result in some)
+
+    assert on_stage(play) == ["gpu-0-0", "gpu-0-1"]
+
+
+def test_the_claim_of_an_earlier_attempt_is_deleted_and_made_anew() -> None:
+    async def play(stage: Stage) -> tuple[Raw, Raw]:
+        await stage.kill()
+        await cluster(stage, devices=1)
+        waiting = asks("p")
+        await stage.create(waiting)
+        owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "controller": True}
+        left = {
+            "apiVersion": "resource.k8s.io/v1",
+            "kind": "ResourceClaim",
+            "metadata": {
+                "name": "p-extended-resources-0",
+                "namespace": "default",
+                "annotations": {ANNOTATION: "true"},
+                "finalizers": ["resource.kubernetes.io/delete-protection"],
+                "ownerReferences": [owner | {"uid": (await stage.pod("p"))["metadata"]["uid"]}],
+            },
+            "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}},
+        }
+        await stage.create(left)
+        await stage.start()
+        await stage.settle()
+        return await stage.pod("p"), await only_claim(stage)
+
+    bound, claim = on_stage(play)
+    assert bound["spec"]["nodeName"] == "n1"
+    assert claim["metadata"]["name"] != "p-extended-resources-0"
+
+
+class Refusing:
+    """Answers certain requests with an error as long as `on`; passes on the rest."""
+
+    def __init__(self, inner: Transport, method: str, ending: str, status: int, message: str = "refused") -> None:
+        self._inner = inner
+        self._method, self._ending = method, ending
+        self._body = orjson.dumps({"kind": "Status", "code": status, "reason": "Forbidden", "message": message})
+        self._status = status
+        self.on = True
+        self.count = 0
+
+    async def send(self, request: Request) -> Response:
+        if self.on and request.method == self._method and request.path.endswith(self._ending):
+            self.count += 1
+            return Response(self._status, {}, self._body)
+        return await self._inner.send(request)
+
+    def watch(self, request: Request) -> Any:
+        return self._inner.watch(request)
+
+
+def test_a_quota_that_refuses_the_claim_leaves_the_pod_unschedulable_until_it_does_not() -> None:
+    async def play(stage: Stage) -> tuple[tuple[str, str, str], str]:
+        await stage.kill()
+        refusing = Refusing(stage.transport, "POST", "/resourceclaims", 403, "exceeded quota: gpus")
+        await stage.start(refusing)
+        await cluster(stage)
+        await stage.create(asks("p"))
+        await stage.settle(5)
+        condition = await stage.condition("p")
+        refusing.on = False
+        await stage.settle(15)
+        return condition, (await stage.nodes_of_pods())["p"]
+
+    condition, at = on_stage(play)
+    assert condition == (
+        "False",
+        "Unschedulable",
+        "create claim for extended resources default/p-extended-resources-: exceeded quota: gpus",
+    )
+    assert at == "n1"
+
+
+def test_a_binding_that_fails_leaves_neither_a_claim_nor_a_word_of_it() -> None:
+    async def play(stage: Stage) -> tuple[dict[str, Raw], Raw, str]:
+        await stage.kill()
+        refusing = Refusing(stage.transport, "POST", "/binding", 403)
+        await stage.start(refusing)
+        await cluster(stage, devices=1)
+        await stage.create(asks("p"))
+        await stage.settle(0.5)
+        claims, status = await stage.claims(), (await stage.pod("p"))["status"]
+        refusing.on = False
+        await stage.settle(15)
+        return claims, status, (await stage.nodes_of_pods())["p"]
+
+    claims, status, at = on_stage(play)
+    assert claims == {}
+    assert "extendedResourceClaimStatus" not in status
+    assert at == "n1"
+
+
+def test_a_failing_write_of_the_status_undoes_the_claim() -> None:
+    async def play(stage: Stage) -> tuple[int, dict[str, Raw], str]:
+        await stage.kill()
+        refusing = Refusing(stage.transport, "PATCH", "/pods/p/status", 403)
+        await stage.start(refusing)
+        await cluster(stage, devices=1)
+        await stage.create(asks("p"))
+        await stage.settle(0.5)
+        claims = await stage.claims()
+        refusing.on = False
+        await stage.settle(15)
+        return refusing.count, claims, (await stage.nodes_of_pods())["p"]
+
+    count, claims, at = on_stage(play)
+    assert count
+    assert claims == {}
+    assert at == "n1"
+
+
+def test_the_claim_ends_with_its_pod_and_the_next_gets_the_device() -> None:
+    async def play(stage: Stage) -> tuple[str, list[str]]:
+        await cluster(stage, devices=1)
+        first = asks("first")
+        await stage.create(first)
+        await stage.settle()
+        await stage.create(asks("second"))
+        await stage.settle()
+        await stage.delete(first)
+        await stage.settle()
+        return (await stage.nodes_of_pods())["second"], list(await stage.claims())
+
+    at, claims = on_stage(play)
+    assert at == "n1"
+    assert [name.startswith("second-extended-resources-") for name in claims] == [True]
