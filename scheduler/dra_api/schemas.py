@@ -267,6 +267,9 @@ def _kind(closed: bool, **parts: Schema) -> Fields:
     return Fields(head | parts, open_=not closed)
 
 
+ANY_KIND = _kind(False)
+"""For kinds that are not listed: only the head is looked at."""
+
 SCHEMAS: dict[str, Fields] = {
     "ResourceClaim": _kind(True, spec=_CLAIM_SPEC, status=_CLAIM_STATUS),
     "ResourceClaimTemplate": _kind(True, spec=Fields({"metadata": _METADATA, "spec": _CLAIM_SPEC})),

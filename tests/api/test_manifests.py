@@ -329,6 +329,17 @@ def test_unknown_kinds_are_kept_with_a_warning() -> None:
     ]
 
 
+def test_the_head_of_an_object_of_any_kind_has_the_right_types() -> None:
+    text = """\
+        apiVersion: example.com/v1
+        kind: Thing
+        metadata:
+          name: [t]
+        """
+    assert read(text).documents == ()
+    assert only_problem(text).startswith("f.yaml:4: Thing ['t']: metadata.name: must be a string, not a list")
+
+
 def test_a_known_kind_in_an_unknown_version_is_refused() -> None:
     assert only_problem("apiVersion: v2\nkind: Pod\nmetadata: {name: a}\n") == (
         "f.yaml:1: Pod a: apiVersion: 'v2' is not known here; use v1"

@@ -18,7 +18,7 @@ from dra_api.manifests.spelling import check_pod, move_name
 from dra_api.manifests.yaml_lines import parse_yaml
 from dra_api.references import RESOURCE_GROUP, ObjectKey, find_resource
 from dra_api.schema import check_types
-from dra_api.schemas import SCHEMAS
+from dra_api.schemas import ANY_KIND, SCHEMAS
 from dra_api.versions import to_v1
 
 MAX_FILE = 32 * 2**20
@@ -135,6 +135,8 @@ class _Reader:
                 hint = "use those of Kubernetes 1.31 and newer"
                 raise DecodeError("kind", f"{kind} is not a kind of {RESOURCE_GROUP}", hint, code="unknown-version")
             self._warn_unknown(kind, warn)
+            for error in check_types(obj, ANY_KIND, unknown_fields=False):
+                self._report(error, obj, lines)
             return obj
         elif api_version not in [resource.api_version(version) for version in resource.versions]:
             hint = f"use {resource.api_version()}"
@@ -149,12 +151,8 @@ class _Reader:
 
     def _warn_unknown(self, kind: str, warn: Any) -> None:
         if kind in _WORKLOADS:
-            warn(
-                "kind",
-                f"a {kind} is not scheduled and creates no Pods here",
-                "write the Pods themselves",
-                "unknown-kind",
-            )
+            problem = f"a {kind} is not scheduled and creates no Pods here"
+            warn("kind", problem, "write the Pods themselves", "unknown-kind")
         else:
             problem = f"{kind} is not a kind that is known here; it is kept and otherwise ignored"
             warn("kind", problem, "", "unknown-kind")
