@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dra_bench.fuzz import allocations, manifests, objects, queries, scalars, selectors
+from dra_bench.fuzz import allocations, lint, manifests, objects, queries, scalars, selectors
 from dra_bench.fuzz.study import Study
 
 STUDIES: Mapping[str, Study] = {
@@ -15,6 +15,7 @@ STUDIES: Mapping[str, Study] = {
     "claims": objects.CLAIMS,
     "allocations": allocations.STUDY,
     "manifests": manifests.STUDY,
+    "lint": lint.STUDY,
     "queries": queries.STUDY,
 }
 """Name on the command line to study."""
