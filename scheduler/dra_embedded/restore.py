@@ -10,7 +10,9 @@ from dra_api.references import Resource, find_resource
 from dra_embedded.context import Context
 from dra_embedded.paths import Target
 from dra_embedded.registry import Registry, plain
+from dra_embedded.seeds import NAMESPACES
 from dra_embedded.status import bad_request, invalid
+from dra_embedded.store.history import Stored
 from dra_embedded.verbs.create import create_object
 
 Object = dict[str, Any]
@@ -32,7 +34,7 @@ def restore(context: Context, registry: Registry, given: Object) -> None:
     for name in _DROPPED:
         metadata.pop(name, None)
     status = obj.get("status")
-    stored = create_object(context, target, obj)
+    stored = _seeded(context, target, obj) or create_object(context, target, obj)
     if not kept and not status:
         return
     new = {**stored.object, "metadata": {**stored.object["metadata"], **kept}}
@@ -44,6 +46,20 @@ def restore(context: Context, registry: Registry, given: Object) -> None:
             raise invalid(target.served.kind_subject, new["metadata"]["name"], errors)
         behaviour.finish(new)
     context.store.write(target.served.bucket, stored.key, new)
+
+
+def _seeded(context: Context, target: Target, obj: Object) -> Stored | None:
+    """Return the namespace that every cluster has from its start, with the labels that the file gives it."""
+    if obj["kind"] != "Namespace" or obj["metadata"].get("name") not in NAMESPACES:
+        return None
+    known = context.store.get(target.served.bucket, obj["metadata"]["name"])
+    if known is None:
+        return None
+    metadata = known.object["metadata"]
+    labels = {**(metadata.get("labels") or {}), **(obj["metadata"].get("labels") or {})}
+    return context.store.write(
+        target.served.bucket, known.key, {**known.object, "metadata": {**metadata, "labels": labels}}
+    )
 
 
 def _target(registry: Registry, obj: Object) -> Target:

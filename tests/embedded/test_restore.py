@@ -81,3 +81,11 @@ def test_an_object_that_is_there_already_is_refused(server: EmbeddedServer) -> N
     with pytest.raises(StatusError) as refused:
         server.restore(POD)
     assert refused.value.code == 409
+
+
+def test_a_namespace_that_every_cluster_has_takes_the_labels_of_the_file(server: EmbeddedServer) -> None:
+    metadata = {"name": "default", "labels": {"a": "b"}, "uid": UID}
+    server.restore({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+    found = get(server, "/api/v1/namespaces/default")["metadata"]
+    assert found["labels"]["a"] == "b"
+    assert found["uid"] == UID

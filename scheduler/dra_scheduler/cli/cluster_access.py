@@ -105,8 +105,7 @@ def _from_files(names: Sequence[str]) -> Snapshot:
 
     manifests = read_paths(names, stdin=sys.stdin.buffer.read(MAX_FILE + 1) if "-" in names else None)
     for warning in manifests.warnings:
-        if not _is_record(str(warning)):
-            print(f"warning: {warning}", file=sys.stderr)
+        print(f"warning: {warning}", file=sys.stderr)
     for problem in manifests.problems:
         print(f"error: {problem}", file=sys.stderr)
     if manifests.problems:
@@ -118,7 +117,3 @@ def _from_files(names: Sequence[str]) -> Snapshot:
     for note in with_assumed_nodes(snapshot):
         print(f"note: {note}", file=sys.stderr)
     return snapshot
-
-
-def _is_record(warning: str) -> bool:
-    return "ConfigMap kube-system/dra-scheduler-dump" in warning

@@ -52,7 +52,8 @@ class Plan:
 
 def plan(documents: Iterable[Document]) -> Plan:
     """Order the documents and add the namespaces and nodes that they presuppose."""
-    given = list(documents)
+    # What was said of the pods in another cluster is no part of this one.
+    given = [document for document in documents if document.object["kind"] != "Event"]
     result = Plan()
     planned = [Planned(_with_allocatable(d.object, result), d) for d in given]
     planned += [Planned(obj) for obj in (*_missing_namespaces(given), *_missing_nodes(given, result))]

@@ -15,7 +15,7 @@ from dra_scheduler.client.discovery import Served, discover
 from dra_scheduler.client.errors import ApiStatusError, ForbiddenError, NotFoundError
 from dra_scheduler.client.listing import Listing
 from dra_scheduler.survey.gates import read_gates
-from dra_scheduler.survey.snapshot import KINDS, Gap, Object, Snapshot
+from dra_scheduler.survey.snapshot import KINDS, OPTIONAL, Gap, Object, Snapshot
 
 
 async def take(transport: Transport, clock: Clock, resources: Sequence[Resource] = KINDS) -> Snapshot:
@@ -37,17 +37,17 @@ async def extend(snapshot: Snapshot, transport: Transport, served: Served, resou
     """Read more kinds into a snapshot. Raises as `take` does."""
     for resource in resources:
         version = served_version(served, resource)
-        if resource.group == RESOURCE_GROUP and version is None:
-            snapshot.gaps.append(Gap(resource.kind, "not-served", f"{_name(resource)}: the API server has none"))
-            continue
         try:
+            if resource.group == RESOURCE_GROUP and version is None:
+                raise NotFoundError(404, "NotFound", f"{_name(resource)} is not served")
             snapshot.objects[resource.kind] = await _read(snapshot, transport, resource, version)
-        except (ForbiddenError, NotFoundError) as error:
-            snapshot.gaps.append(_gap(resource, error))
         except ApiStatusError as error:
             if error.status == 401:
                 raise
-            snapshot.gaps.append(Gap(resource.kind, "refused", f"{_name(resource)}: {error}"))
+            if isinstance(error, NotFoundError) and resource in OPTIONAL:
+                snapshot.objects[resource.kind] = []
+            else:
+                snapshot.gaps.append(_gap(resource, error))
     snapshot.sort()
 
 
@@ -82,11 +82,13 @@ def converted(objects: list[Object], skipped: list[str]) -> list[Object]:
     return kept
 
 
-def _gap(resource: Resource, error: ForbiddenError | NotFoundError) -> Gap:
+def _gap(resource: Resource, error: ApiStatusError) -> Gap:
     if isinstance(error, NotFoundError):
         return Gap(resource.kind, "not-served", f"{_name(resource)}: the API server has none")
-    rule = f"apiGroups [{resource.group!r}], resources [{resource.plural!r}], verbs [get, list, watch]"
-    return Gap(resource.kind, "forbidden", f"{_name(resource)} may not be listed: the rule for {rule} is missing")
+    if isinstance(error, ForbiddenError):
+        rule = f"apiGroups [{resource.group!r}], resources [{resource.plural!r}], verbs [get, list, watch]"
+        return Gap(resource.kind, "forbidden", f"{_name(resource)} may not be listed: the rule for {rule} is missing")
+    return Gap(resource.kind, "refused", f"{_name(resource)}: {error}")
 
 
 def _name(resource: Resource) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from dra_api.manifests import Document
 from dra_api.references import NODE, POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, find_resource
 from dra_scheduler.survey.record import read_record
-from dra_scheduler.survey.snapshot import Object, Snapshot
+from dra_scheduler.survey.snapshot import KINDS, Object, Snapshot
 from dra_scheduler.survey.times import times_in
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,9 +31,11 @@ def from_documents(documents: Sequence[Document], source: str) -> Snapshot:
     if record is not None:
         snapshot.taken, snapshot.server, snapshot.minor = record.taken, record.server, record.minor
         snapshot.version, snapshot.gates, snapshot.gaps = record.version, record.gates, list(record.gaps)
+    missing = {gap.kind for gap in snapshot.gaps}
+    snapshot.objects = {resource.kind: [] for resource in KINDS if resource.kind not in missing}
     for obj in objects:
         snapshot.objects.setdefault(obj["kind"], []).append(obj)
-    claims = snapshot.objects.setdefault(RESOURCE_CLAIM.kind, [])
+    claims = snapshot.objects.get(RESOURCE_CLAIM.kind, [])
     known = {(c["metadata"]["namespace"], c["metadata"]["name"]) for c in claims}
     templates = {_key(t): t for t in snapshot.of(RESOURCE_CLAIM_TEMPLATE)}
     for pod in snapshot.of(POD):

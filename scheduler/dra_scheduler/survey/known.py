@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-from dra_allocator.features import GATES, Features
+from dra_allocator.features import Features
 from dra_api.errors import ApiError
 from dra_api.references import (
     DEVICE_CLASS,
@@ -19,17 +19,20 @@ from dra_api.references import (
     key_of,
 )
 from dra_scheduler.cache.cluster import Cluster
-from dra_scheduler.survey.snapshot import Snapshot
+from dra_scheduler.feature_gates import NEWEST_MINOR, OURS, FeatureGates
+from dra_scheduler.survey.record import read_record
+from dra_scheduler.survey.snapshot import Object, Snapshot
 
 Apply = Callable[[dict[str, Any] | None, dict[str, Any]], None]
 
 
-def known(snapshot: Snapshot, features: Features | None = None) -> tuple[Cluster, list[str]]:
+def known(snapshot: Snapshot, gates: FeatureGates | None = None) -> tuple[Cluster, list[str]]:
     """Return the tables, and the objects that they do not have because they cannot be read, with the reason.
 
-    `features` None: those of the snapshot's server (`features_of`).
+    `gates` None: those of the snapshot's server (`gates_of`).
     """
-    cluster = Cluster(features or features_of(snapshot))
+    gates = gates or gates_of(snapshot)
+    cluster = Cluster(gates.features(), gates)
     feeds: list[tuple[Resource, Apply]] = [
         (NODE, cluster.apply_node),
         (NAMESPACE, cluster.apply_namespace),
@@ -51,9 +54,22 @@ def known(snapshot: Snapshot, features: Features | None = None) -> tuple[Cluster
     return cluster, problems
 
 
-def features_of(snapshot: Snapshot) -> Features:
-    """Return the features of the snapshot's server: what it says, else its version's defaults; of files: all."""
+def gates_of(snapshot: Snapshot) -> FeatureGates:
+    """Return the gates of the snapshot's server: what it says, else its version's defaults; of files: all on."""
+    minor = NEWEST_MINOR if snapshot.minor is None else snapshot.minor
     if snapshot.gates is not None:
-        # A server that does not know a gate does not have the feature.
-        return Features.from_gates({gate: snapshot.gates.get(gate, False) for gate in GATES})
-    return Features() if snapshot.server else Features.all_on()
+        # A server that does not know a gate does not have the feature. The gate of it all needs no asking.
+        said = {gate: snapshot.gates.get(gate, False) for gate in OURS if gate != "DynamicResourceAllocation"}
+        return FeatureGates.of(said, minor)
+    if snapshot.server:
+        return FeatureGates.of({}, minor)
+    return FeatureGates.having(Features.all_on())
+
+
+def recorded_gates(objects: Iterable[Object]) -> dict[str, bool] | None:
+    """Return the gates of the cluster that a dump is of; None: the objects are no dump."""
+    record = read_record(objects)
+    if record is None:
+        return None
+    said = Snapshot("", record.taken, server=record.server, minor=record.minor, gates=record.gates)
+    return dict(gates_of(said).values)

@@ -14,6 +14,7 @@ from dra_api.references import (
     NAMESPACE,
     NODE,
     POD,
+    POD_GROUP,
     RESOURCE_CLAIM,
     RESOURCE_CLAIM_TEMPLATE,
     RESOURCE_SLICE,
@@ -35,6 +36,9 @@ KINDS: tuple[Resource, ...] = (
     RESOURCE_CLAIM_TEMPLATE,
 )
 """All that a decision about devices depends on, in the order in which a scheduler can take it in."""
+
+OPTIONAL: tuple[Resource, ...] = (POD_GROUP, DEVICE_TAINT_RULE)
+"""Kinds that many servers do not have: nothing is missing then."""
 
 WITH_EVENTS: tuple[Resource, ...] = (*KINDS, CORE_EVENT)
 """The same and the events, of which there may be many."""

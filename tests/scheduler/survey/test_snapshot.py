@@ -12,9 +12,9 @@ from dra_api.transport import Request
 from dra_scheduler.survey.api_server import take
 from dra_scheduler.survey.files import from_documents
 from dra_scheduler.survey.gates import parse_gates
-from dra_scheduler.survey.known import features_of, known
+from dra_scheduler.survey.known import gates_of, known
 from dra_scheduler.survey.read_only import ReadOnlyTransport, WriteRefusedError
-from dra_scheduler.survey.record import make_record, read_record
+from dra_scheduler.survey.record import read_record, with_record
 from dra_scheduler.survey.snapshot import Gap, Snapshot
 from dra_scheduler.survey.times import parse_time, touched
 from support.fake_clock import START, FakeClock
@@ -82,7 +82,7 @@ other{name="x"} 1
 """
     gates = parse_gates(text)
     assert gates == {"DRAAdminAccess": True, "DRAListTypeAttributes": False}
-    features = features_of(Snapshot("x", START, gates=gates))
+    features = gates_of(Snapshot("x", START, gates=gates)).features()
     assert features.admin_access
     assert not features.device_taints
 
@@ -90,11 +90,11 @@ other{name="x"} 1
 def test_a_record_tells_of_the_snapshot_that_it_was_made_of() -> None:
     gap = Gap("Pod", "forbidden", "no, never")
     snapshot = Snapshot("x", START, gaps=[gap], server="v1.36.1", version="v1", gates={"A": True, "B": False})
-    record = read_record([{"kind": "Pod"}, make_record(snapshot)])
+    record = read_record(with_record([{"kind": "Pod"}], snapshot))
     assert record is not None
     assert (record.taken, record.server, record.minor, record.version) == (START, "v1.36.1", 36, "v1")
     assert (record.gates, record.gaps) == ({"A": True, "B": False}, (gap,))
-    assert read_record([{"kind": "ConfigMap", "metadata": {"name": "other"}}]) is None
+    assert read_record([{"kind": "Namespace", "metadata": {"name": "other"}}]) is None
 
 
 def test_times_are_read_leniently() -> None:
