@@ -15,6 +15,7 @@ COMMANDS = {
     "lint": ("dra_scheduler.cli.lint", "what in manifests an API server accepts, and will not work"),
     "devices": ("dra_scheduler.cli.devices", "every device of a cluster: where it is, what it is, who holds it"),
     "audit": ("dra_scheduler.cli.audit", "what should not be in a cluster: devices held twice, leaked finalizers, ..."),
+    "dump": ("dra_scheduler.cli.dump", "a cluster as one file that simulate, explain, devices, audit and lint read"),
 }
 
 EXAMPLE = """example:

@@ -16,6 +16,7 @@ from dra_scheduler.cli.show import claim_table, console, pod_table
 from dra_scheduler.cli.simulation import Simulated, simulate
 from dra_scheduler.feature_gates import OURS
 from dra_scheduler.settings import Settings
+from dra_scheduler.survey.known import recorded_gates
 
 EXAMPLE = """exit codes: 0 all pods placed, 1 some pending (each with its reason), 2 bad input
 
@@ -65,13 +66,17 @@ def read_all(sources: Sequence[str]) -> Manifests:
 
 
 def settings_for(documents: Sequence[Document]) -> Settings:
-    """Settings of an offline run: every pod is ours, whatever schedulerName it has, and every feature is on."""
+    """Settings of an offline run: every pod is ours, whatever schedulerName it has.
+
+    Every feature is on, unless the documents are a dump: then those of the cluster that it is of.
+    """
     names = {"dra-scheduler", "default-scheduler"}
     for document in documents:
         if document.object.get("kind") == "Pod":
             name = (document.object.get("spec") or {}).get("schedulerName")
             names |= {name} if name else set()
-    return Settings(scheduler_names=tuple(sorted(names)), feature_gates=dict.fromkeys(OURS, True))
+    gates = recorded_gates(document.object for document in documents) or dict.fromkeys(OURS, True)
+    return Settings(scheduler_names=tuple(sorted(names)), feature_gates=gates)
 
 
 def report_problems(problems: Sequence[Problem]) -> bool:
