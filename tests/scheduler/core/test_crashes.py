@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.chaos import Chaos, Crashing
+from dra_bench.simulation.faults import Faults
+from support.chaos import Crashing
 from support.invariants import check_invariants
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice, template
 
@@ -61,7 +62,7 @@ def test_a_crash_at_any_write_changes_nothing_in_the_end(executed: bool) -> None
 def test_faults_of_all_kinds_change_nothing_in_the_end(seed: int, rate: float) -> None:
     async def play(stage: Stage) -> None:
         source = random.Random(seed)
-        transport = Chaos(stage.transport, source, 0.0)
+        transport = Faults(stage.transport, source, 0.0)
         await stage.start(transport)
         await stage.settle()
         transport.rate = rate

@@ -1,0 +1,1 @@
+"""Deterministic simulation: scheduler and cluster on one event loop with virtual time, everything drawn from a seed."""

@@ -1,0 +1,184 @@
+"""What must hold once a simulated cluster has come to rest. Each function yields what does not, as text.
+
+Whether a waiting pod fits is asked of the plain model of an allocator (`dra_bench.oracle.model`), which has no code in
+common with the scheduler.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+from dra_bench.oracle.model.amounts import amount
+from dra_bench.oracle.model.attempt import attempt
+from dra_bench.oracle.model.pools import node_matches
+from dra_bench.simulation.state import DeviceKey, Hold, State, allocation, reserved_for
+
+JSON = dict[str, Any]
+_FEATURES = {
+    "AdminAccess": True,
+    "CompatibilityGroups": False,
+    "ConsumableCapacity": True,
+    "DerivedAttributes": False,
+    "DeviceBindingAndStatus": True,
+    "DeviceTaints": True,
+    "FractionalCapacityRange": False,
+    "ListTypeAttributes": False,
+    "OptionalNodeOperations": False,
+    "PartitionableDevices": True,
+    "PrioritizedList": True,
+}
+_DRIVER_TEST = 'device.driver == "'
+
+
+def violations(state: State) -> Iterator[str]:
+    """Everything that is wrong with a cluster at rest."""
+    yield from unsafe(state)
+    yield from waiting(state)
+
+
+def unsafe(state: State) -> Iterator[str]:
+    """What is wrong whoever waits for what."""
+    yield from devices_beyond_limits(state)
+    yield from users(state)
+    yield from leaks(state)
+
+
+def devices_beyond_limits(state: State) -> Iterator[str]:
+    """No device for itself twice, no capacity and no counter beyond what there is."""
+    holders: dict[DeviceKey, list[Hold]] = defaultdict(list)
+    for hold in state.holds():
+        holders[hold.key].append(hold)
+    published = state.published()
+    for key, holds in holders.items():
+        names = [hold.claim for hold in holds]
+        if len(holds) > 1 and not all(hold.shared for hold in holds):
+            yield f"device {'/'.join(key)} is held by {', '.join(names)}"
+        for name, capacity in published.get(key, {}).get("capacity", {}).items():
+            taken = sum(amount(hold.result.get("consumedCapacity", {}).get(name, 0)) for hold in holds)
+            if taken > amount(capacity["value"]):
+                yield f"device {'/'.join(key)}: {taken} of {capacity['value']} {name} is taken by {', '.join(names)}"
+    yield from _counters(state, {key: published[key] for key in holders if key in published})
+
+
+def _counters(state: State, held: dict[DeviceKey, JSON]) -> Iterator[str]:
+    used: dict[tuple[str, str, str, str], Fraction] = defaultdict(Fraction)
+    for (driver, pool, _), device in held.items():
+        for consumption in device.get("consumesCounters", ()):
+            for name, counter in consumption["counters"].items():
+                used[driver, pool, consumption["counterSet"], name] += amount(counter["value"])
+    for one in state.slices.values():
+        spec = one["spec"]
+        for counter_set in spec.get("sharedCounters") or ():
+            for name, counter in counter_set["counters"].items():
+                taken = used[spec["driver"], spec["pool"]["name"], counter_set["name"], name]
+                if taken > amount(counter["value"]):
+                    yield f"counter {name} of {counter_set['name']} in {spec['pool']['name']}: {taken} is taken"
+
+
+def users(state: State) -> Iterator[str]:
+    """Bound pods have claims that are allocated on their node and reserved for them; nobody else is in reservedFor."""
+    bound = {pod["metadata"]["uid"] for pod in state.pods.values() if pod["spec"].get("nodeName")}
+    for name, claim in state.claims.items():
+        for uid in reserved_for(claim):
+            if uid not in bound:
+                yield f"claim {name} is reserved for a pod that is gone or has no node"
+    for name, pod in state.pods.items():
+        if pod["metadata"]["uid"] in bound:
+            yield from _bound(state, name, pod)
+
+
+def _bound(state: State, name: str, pod: JSON) -> Iterator[str]:
+    for claim_name in state.claims_of(pod):
+        claim = state.claims.get(claim_name or "")
+        if claim is None:
+            yield f"pod {name} has a node, but not its claim"
+        elif pod["metadata"]["uid"] not in reserved_for(claim):
+            yield f"pod {name} has a node, but claim {claim_name} is not reserved for it"
+        elif not allocation(claim):
+            yield f"pod {name} has a node, but claim {claim_name} has no devices"
+        elif not _usable_on(state.nodes[pod["spec"]["nodeName"]], claim):
+            yield f"pod {name} is on {pod['spec']['nodeName']}, where claim {claim_name} cannot be used"
+
+
+def _usable_on(node: JSON, claim: JSON) -> bool:
+    selector = claim["status"]["allocation"].get("nodeSelector")
+    return selector is None or node_matches(node, {"nodeSelector": selector})
+
+
+def leaks(state: State) -> Iterator[str]:
+    """Nothing is left of pods that are gone."""
+    uids = {pod["metadata"]["uid"] for pod in state.pods.values()}
+    for name, claim in state.claims.items():
+        owners = [owner["uid"] for owner in claim["metadata"].get("ownerReferences") or ()]
+        if claim["metadata"].get("deletionTimestamp"):
+            yield f"claim {name} is deleted, but does not go away: {claim['metadata'].get('finalizers')}"
+        elif owners and not uids.intersection(owners):
+            yield f"claim {name} is left of a pod that is gone"
+
+
+def waiting(state: State) -> Iterator[str]:
+    """A pod has no node only if it fits on none."""
+    for name, pod in state.pods.items():
+        if pod["spec"].get("nodeName"):
+            continue
+        claims = [state.claims.get(claim or "") for claim in state.claims_of(pod)]
+        if None in claims:
+            yield f"pod {name} waits for a claim that nobody creates"
+        elif node := _fitting(state, [claim for claim in claims if claim is not None]):
+            yield f"pod {name} waits although it fits on {node}"
+
+
+def _fitting(state: State, claims: list[JSON]) -> str:
+    """Return a node on which the claims can be had; empty: there is none.
+
+    An allocation that nobody uses may be given up: a claim that has one counts as if it had none.
+    """
+    fixed = [claim for claim in claims if allocation(claim) and reserved_for(claim)]
+    free = [claim for claim in claims if claim not in fixed]
+    for name, node in state.nodes.items():
+        if node.get("spec", {}).get("unschedulable"):
+            continue
+        if not all(_usable_on(node, claim) for claim in fixed):
+            continue
+        if not free or attempt(_question(state, node, free), _Drivers())["outcome"] == "results":
+            return name
+    return ""
+
+
+def _question(state: State, node: JSON, claims: list[JSON]) -> JSON:
+    names = {claim["metadata"]["name"] for claim in claims}
+    holds = [hold for hold in state.holds() if hold.claim not in names]
+    consumed: dict[DeviceKey, dict[str, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+    for hold in holds:
+        if hold.shared:
+            for name, value in hold.result.get("consumedCapacity", {}).items():
+                consumed[hold.key][name] += amount(value)
+    return {
+        "features": _FEATURES,
+        "node": node,
+        "classes": list(state.classes.values()),
+        "claimsToAllocate": claims,
+        "slices": list(state.slices.values()),
+        "allocatedDevices": [_entry(hold.key) for hold in holds if not hold.shared],
+        "allocatedSharedDeviceIDs": [_entry(h.key) | {"shareID": h.result["shareID"]} for h in holds if h.shared],
+        "aggregatedCapacity": [_entry(key) | {"consumedCapacity": dict(taken)} for key, taken in consumed.items()],
+    }
+
+
+def _entry(key: DeviceKey) -> JSON:
+    return dict(zip(("driver", "pool", "device"), key, strict=True))
+
+
+class _Drivers:
+    """Answers what the model asks about selectors, which in a simulation only test the driver."""
+
+    def ask(self, question: JSON) -> JSON:
+        """Return a letter per device."""
+        text = question["expression"]
+        if not text.startswith(_DRIVER_TEST):
+            raise ValueError(f"the simulation's selectors test the driver only, not {text}")
+        driver = text.removeprefix(_DRIVER_TEST).removesuffix('"')
+        return {"letters": "".join("T" if one["driver"] == driver else "F" for one in question["devices"])}

@@ -1,0 +1,229 @@
+"""The life of a cluster, drawn from a seed: load, faults, changes, crashes and restarts; then rest, and judgement."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+from dra_api.references import find_resource
+from dra_api.transport import MERGE_PATCH
+from dra_bench.simulation import objects
+from dra_bench.simulation.faults import Faults
+from dra_bench.simulation.judge import violations
+from dra_bench.simulation.state import read_state
+from dra_embedded.clients.api import Api
+from dra_embedded.cluster import EmbeddedCluster
+from dra_embedded.virtual_time import VirtualClock, run_virtual
+from dra_scheduler.scheduler import Scheduler
+from dra_scheduler.settings import Settings
+
+JSON = dict[str, Any]
+
+PAUSES = (0.0, 0.001, 0.05, 2.0, 20.0)
+"""Seconds between two things that happen."""
+REST = 60.0
+"""Seconds without faults before the judgement: watches that were cut last come back, backoffs end."""
+STEPS = (5, 60)
+
+
+class Life:
+    """One cluster. `log` has a line for everything that happened, with the time."""
+
+    def __init__(self, cluster: EmbeddedCluster, clock: VirtualClock, source: random.Random) -> None:
+        self.log: list[str] = []
+        self._cluster = cluster
+        self._clock = clock
+        self._begun = clock.monotonic()
+        self._source = source
+        self._api = Api(cluster.transport)
+        self._rate = source.choice([0.0, 0.02, 0.1, 0.25])
+        self._faults = Faults(cluster.transport, source, self._rate)
+        self._running: asyncio.Task[None] | None = None
+        self._scheduler: Scheduler | None = None
+        self._pods: list[JSON] = []
+        self._made = 0
+        self._cordoned: set[str] = set()
+        self._cards = {
+            f"n{number}": (source.choice(objects.KINDS), source.randint(1, 3)) for number in range(source.randint(1, 4))
+        }
+        self._generation = 1
+        self._rivals: list[JSON] = []
+
+    async def run(self) -> list[str]:
+        """Live; returns what is wrong in the end."""
+        await self._begin()
+        for _ in range(self._source.randint(*STEPS)):
+            await self._step()
+        self._faults.calm = True
+        self._faults.end_before_write = None
+        if self._faults.ended.is_set():
+            await self._restart()
+        while self._rivals:
+            await self._rival_ends()
+        await asyncio.sleep(REST)
+        await self._settle()
+        found = list(violations(await read_state(self._api)))
+        await self._end()
+        return found
+
+    async def _begin(self) -> None:
+        for one in (*objects.classes(), *objects.templates(), objects.shared_claim("shared")):
+            await self._create(one)
+        for name, (kind, count) in self._cards.items():
+            await self._create(objects.node(name))
+            await self._create(objects.nics(name))
+            await self._create(objects.cards(name, kind, count))
+            if kind == "partitions":
+                await self._create(objects.counters(name, count))
+        await self._start()
+
+    async def _step(self) -> None:
+        others = [self._cordon, self._republish, self._crash, self._crash_at_a_write, self._rival, self._rival_ends]
+        await self._source.choice([self._add_pod] * 8 + [self._end_pod] * 3 + others)()
+        await asyncio.sleep(self._source.choice(PAUSES))
+        if self._faults.ended.is_set():
+            await self._restart()
+
+    async def _add_pod(self) -> None:
+        self._made += 1
+        name = f"p{self._made}"
+        template = self._source.choice(["", *objects.ASKS])
+        made = objects.pod(name, template=template) if template else objects.pod(name, claim="shared")
+        self._note(f"pod {name} asks for {template or 'the shared claim'}")
+        self._pods.append(made)
+        await self._create(made)
+
+    async def _end_pod(self) -> None:
+        if self._pods:
+            pod = self._pods.pop(self._source.randrange(len(self._pods)))
+            self._note(f"pod {pod['metadata']['name']} is deleted")
+            await self._api.request("DELETE", _path(pod))
+
+    async def _cordon(self) -> None:
+        name = self._source.choice(sorted(self._cards))
+        self._cordoned ^= {name}
+        closed = name in self._cordoned
+        self._note(f"node {name} is {'closed' if closed else 'opened'}")
+        await self._patch(objects.node(name), {"spec": {"unschedulable": closed}})
+
+    async def _republish(self) -> None:
+        """A driver publishes its pool anew: other cards, taints, the same or a new generation, slice by slice."""
+        name = self._source.choice(sorted(self._cards))
+        kind, _ = self._cards[name]
+        count = self._source.randint(1, 3)
+        self._cards[name] = kind, count
+        self._generation += self._source.choice([0, 1])
+        cards = objects.cards(name, kind, count, self._generation)
+        tainted = frozenset(d["name"] for d in cards["spec"]["devices"] if self._source.random() < 0.2)
+        published = [objects.cards(name, kind, count, self._generation, tainted)]
+        if kind == "partitions":
+            published.insert(self._source.randint(0, 1), objects.counters(name, count, self._generation))
+        self._note(f"pool of {name}: {count} {kind} cards, generation {self._generation}, tainted {sorted(tainted)}")
+        for one in published:
+            await self._patch(one, {"spec": _replacing(one["spec"])})
+            await asyncio.sleep(self._source.choice([0.0, 0.1, 5.0]))
+
+    async def _rival(self) -> None:
+        """Another scheduler takes a device that it thinks is free: ours may be writing the same at this moment."""
+        state = await read_state(self._api)
+        held = {hold.key for hold in state.holds()}
+        free = [key for key in sorted(state.published()) if key not in held and key[0] == objects.GPU]
+        if not free:
+            return
+        self._made += 1
+        claim = objects.shared_claim(f"rival-{self._made}")
+        self._rivals.append(claim)
+        await self._create(claim)
+        await asyncio.sleep(self._source.choice([0.0, 0.01]))
+        device = self._source.choice(free)
+        self._note(f"a rival takes {'/'.join(device)}")
+        result = {"request": "r", **dict(zip(("driver", "pool", "device"), device, strict=True))}
+        status = {"allocation": {"devices": {"results": [result]}}}
+        await self._api.request("PATCH", f"{_path(claim)}/status", {"status": status}, content_type=MERGE_PATCH)
+
+    async def _rival_ends(self) -> None:
+        if self._rivals:
+            claim = self._rivals.pop()
+            self._note(f"{claim['metadata']['name']} is deleted")
+            await self._api.request("DELETE", _path(claim))
+
+    async def _crash(self) -> None:
+        self._note("the scheduler crashes")
+        await self._restart()
+
+    async def _crash_at_a_write(self) -> None:
+        self._faults.end_before_write = self._source.randint(0, 6)
+        self._note(f"the scheduler will crash after {self._faults.end_before_write} more writes")
+
+    async def _restart(self) -> None:
+        """End the scheduler as a crash does, and start the next one over a way of its own."""
+        await self._kill()
+        await asyncio.sleep(self._source.choice([0.0, 1.0]))
+        calm = self._faults.calm
+        self._faults = Faults(self._cluster.transport, self._source, self._rate)
+        await self._start(calm=calm)
+
+    async def _start(self, *, calm: bool = False) -> None:
+        """Start a scheduler. Faults begin once it has had its first answers: until then it is started again anyway."""
+        self._note("a scheduler starts")
+        self._faults.calm = True
+        source = random.Random(self._source.getrandbits(32))
+        self._scheduler = Scheduler(self._faults, Settings(), self._clock, source)
+        self._running = asyncio.create_task(self._scheduler.run(asyncio.Event()), name="scheduler")
+        await asyncio.sleep(0.01)
+        self._faults.calm = calm
+
+    async def _kill(self) -> None:
+        running, self._running = self._running, None
+        if running is None:
+            return
+        running.cancel()
+        (result,) = await asyncio.gather(running, return_exceptions=True)
+        if isinstance(result, Exception):
+            raise result
+
+    async def _settle(self) -> None:
+        scheduler, running = self._scheduler, self._running
+        assert scheduler is not None
+        assert running is not None
+        await self._cluster.settle(lambda: running.done() or scheduler.idle())
+        if running.done():
+            running.result()
+
+    async def _end(self) -> None:
+        await self._kill()
+
+    async def _create(self, obj: JSON) -> None:
+        await self._api.request("POST", _path(obj).rpartition("/")[0], obj)
+
+    async def _patch(self, obj: JSON, change: JSON) -> None:
+        await self._api.request("PATCH", _path(obj), change, content_type=MERGE_PATCH)
+
+    def _note(self, text: str) -> None:
+        self.log.append(f"{self._clock.monotonic() - self._begun:10.3f} s  {text}")
+
+
+def live(seed: int) -> tuple[list[str], list[str]]:
+    """Live the life of a seed; returns what is wrong in the end, and what happened."""
+
+    async def play(clock: VirtualClock) -> tuple[list[str], list[str]]:
+        source = random.Random(seed)
+        async with EmbeddedCluster(clock, random.Random(seed)) as cluster:
+            life = Life(cluster, clock, source)
+            return await life.run(), life.log
+
+    return run_virtual(play)
+
+
+def _replacing(spec: JSON) -> JSON:
+    """A merge patch for a slice's spec; lists are replaced as a whole."""
+    return {key: value for key, value in spec.items() if key in ("pool", "devices", "sharedCounters")}
+
+
+def _path(obj: JSON) -> str:
+    resource = find_resource(obj["apiVersion"], obj["kind"])
+    assert resource is not None
+    meta = obj["metadata"]
+    namespace = meta.get("namespace", "") if resource.namespaced else ""
+    return resource.path(namespace=namespace, name=meta["name"], version=obj["apiVersion"].rpartition("/")[2])

@@ -1,0 +1,151 @@
+"""What the simulated cluster is made of, as API objects: devices of three kinds, and pods that ask for them.
+
+gpu    one user each; plain, or partitions (a whole card or its halves) that share the card's counters
+nic    shared by many: each user takes some of its bandwidth
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+JSON = dict[str, Any]
+
+GROUP = "resource.k8s.io/v1"
+GPU = "gpu.example.com"
+NIC = "nic.example.com"
+NAMESPACE = "default"
+NIC_BANDWIDTH = 10
+KINDS = ("plain", "partitions")
+"""What cards a node has."""
+
+_CLASSES = {"gpu": GPU, "nic": NIC}
+
+
+def node(name: str) -> JSON:
+    """A node with room for any pods."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
+        "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "500"}},
+    }
+
+
+def classes() -> list[JSON]:
+    """A class per driver."""
+    return [
+        {
+            "apiVersion": GROUP,
+            "kind": "DeviceClass",
+            "metadata": {"name": name},
+            "spec": {"selectors": [{"cel": {"expression": f'device.driver == "{driver}"'}}]},
+        }
+        for name, driver in _CLASSES.items()
+    ]
+
+
+def cards(node_name: str, kind: str, count: int, generation: int = 1, tainted: frozenset[str] = frozenset()) -> JSON:
+    """The slice of a node's plain GPUs, or of the partitions of its cards."""
+    devices: list[JSON] = []
+    for number in range(count):
+        if kind == "plain":
+            devices.append({"name": f"gpu-{number}"})
+        else:
+            devices += [
+                _partition(number, "whole", 2),
+                _partition(number, "half-0", 1),
+                _partition(number, "half-1", 1),
+            ]
+    for device in devices:
+        if device["name"] in tainted:
+            device["taints"] = [{"key": "broken", "effect": "NoSchedule"}]
+    return _slice(node_name, GPU, "cards", generation, 1 if kind == "plain" else 2, devices=devices)
+
+
+def counters(node_name: str, count: int, generation: int = 1) -> JSON:
+    """The slice that says what the cards of a node have to share out."""
+    sets = [{"name": f"card-{number}", "counters": {"parts": {"value": "2"}}} for number in range(count)]
+    return _slice(node_name, GPU, "counters", generation, 2, sharedCounters=sets)
+
+
+def nics(node_name: str) -> JSON:
+    """The slice of a node's network card."""
+    capacity = {"bandwidth": {"value": str(NIC_BANDWIDTH)}}
+    device = {"name": "nic-0", "allowMultipleAllocations": True, "capacity": capacity}
+    return _slice(node_name, NIC, "nics", 1, 1, devices=[device])
+
+
+def templates() -> list[JSON]:
+    """A template per way to ask, named as in `ASKS`."""
+    return [
+        {
+            "apiVersion": GROUP,
+            "kind": "ResourceClaimTemplate",
+            "metadata": {"name": name, "namespace": NAMESPACE},
+            "spec": {"spec": {"devices": {"requests": requests}}},
+        }
+        for name, requests in ASKS.items()
+    ]
+
+
+def shared_claim(name: str) -> JSON:
+    """A claim that several pods use."""
+    meta = {"name": name, "namespace": NAMESPACE}
+    return {"apiVersion": GROUP, "kind": "ResourceClaim", "metadata": meta, "spec": {"devices": {"requests": _ONE}}}
+
+
+def pod(name: str, *, template: str = "", claim: str = "") -> JSON:
+    """A pod of ours with one claim."""
+    source = {"resourceClaimName": claim} if claim else {"resourceClaimTemplateName": template}
+    container = {
+        "name": "main",
+        "image": "example.com/app:1",
+        "resources": {"requests": {"cpu": "100m"}, "claims": [{"name": "devices"}]},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "schedulerName": "dra-scheduler",
+            "containers": [container],
+            "resourceClaims": [{"name": "devices", **source}],
+        },
+    }
+
+
+def _partition(card: int, name: str, parts: int) -> JSON:
+    uses = [{"counterSet": f"card-{card}", "counters": {"parts": {"value": str(parts)}}}]
+    attributes = {"parts": {"int": parts}}
+    return {"name": f"gpu-{card}-{name}", "attributes": attributes, "consumesCounters": uses}
+
+
+def _slice(node_name: str, driver: str, what: str, generation: int, slices: int, **spec: Any) -> JSON:
+    pool = {"name": f"{node_name}-{driver.partition('.')[0]}", "generation": generation, "resourceSliceCount": slices}
+    return {
+        "apiVersion": GROUP,
+        "kind": "ResourceSlice",
+        "metadata": {"name": f"{node_name}-{what}"},
+        "spec": {"driver": driver, "nodeName": node_name, "pool": pool, **spec},
+    }
+
+
+def _exactly(count: int = 1, of: str = "gpu", **rest: Any) -> JSON:
+    return {"deviceClassName": of, "allocationMode": "ExactCount", "count": count, **rest}
+
+
+_ONE: list[JSON] = [{"name": "r", "exactly": _exactly()}]
+
+ASKS: dict[str, list[JSON]] = {
+    "one": _ONE,
+    "two": [{"name": "r", "exactly": _exactly(2)}],
+    "three-or-one": [
+        {"name": "r", "firstAvailable": [{"name": "three", **_exactly(3)}, {"name": "one", **_exactly()}]}
+    ],
+    "bandwidth": [{"name": "r", "exactly": _exactly(of="nic", capacity={"requests": {"bandwidth": "4"}})}],
+    "gpu-and-bandwidth": [
+        {"name": "gpu", "exactly": _exactly()},
+        {"name": "nic", "exactly": _exactly(of="nic", capacity={"requests": {"bandwidth": "3"}})},
+    ],
+}
+"""Ways to ask for devices, by the name of the template."""
