@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 UPSTREAM_OPTIONS = $(if $(RUN),--run '$(RUN)') $(if $(RESULTS),--results $(RESULTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format conformance fuzz mutate oracle controlplane test-cluster upstream test-upstream test-upstream-reference clean
+.PHONY: help venv demo test check format conformance fuzz simulate mutate oracle controlplane test-cluster upstream test-upstream test-upstream-reference clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-23s %s\n", $$1, $$2}'
@@ -42,6 +42,9 @@ conformance: venv ## Run the case files in $DRA_CONFORMANCE through the engine; 
 
 fuzz: venv ## Try 2,000 inputs of each kind on the engine (SEEDS=A-B for others)
 	$(BIN)/dra-bench fuzz --seeds $(or $(SEEDS),0-1999)
+
+simulate: venv ## Live through 200 simulated clusters: faults, crashes, restarts (SEEDS=A-B for others)
+	$(BIN)/dra-bench simulate --seeds $(or $(SEEDS),0-199)
 
 mutate: venv ## Check that the tests catch each defect under tests/mutations
 	$(BIN)/python tools/mutate.py
