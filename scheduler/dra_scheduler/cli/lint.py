@@ -8,12 +8,12 @@ import sys
 import orjson
 import yaml
 
-from dra_api.manifests import Manifests
+from dra_api.manifests import MAX_FILE, Manifests, read_paths
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK, PENDING
-from dra_scheduler.cli.simulate import read_all
 from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGateError, FeatureGates, parse_gates
 from dra_scheduler.lint.linter import Report, lint
 from dra_scheduler.lint.registry import RULES
+from dra_scheduler.lint.surroundings import NOTHING, Surroundings, gates_of, of_snapshot
 
 EXAMPLE = """exit codes: 0 nothing found, 1 findings, 2 something could not be read (the rest was looked at)
 
@@ -21,6 +21,8 @@ example:
   dra-scheduler lint -f my-manifests/
   kubectl get deviceclasses,resourceslices -o yaml | dra-scheduler lint -f - -f pod.yaml
   dra-scheduler lint -f claim.yaml --ignore gate-needed -o json
+  dra-scheduler lint -f claim.yaml --kubeconfig ~/.kube/config    (do my files fit that cluster?)
+  dra-scheduler lint --kubeconfig ~/.kube/config                  (does the cluster fit together?)
   dra-scheduler lint --list"""
 
 
@@ -34,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE|DIR|-",
         help="manifests: a file, a folder (its .yaml, .yml and .json files) or - for standard input; repeatable",
     )
+    parser.add_argument("--kubeconfig", metavar="FILE", help="also look at this cluster (only reading it)")
+    parser.add_argument("--context", metavar="NAME", help="context in the kubeconfig; default: its current one")
     parser.add_argument("-o", "--output", choices=("text", "json", "yaml"), default="text", help="default: text")
     parser.add_argument("--list", action="store_true", help="list the names of all findings and exit")
     parser.add_argument(
@@ -49,9 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kubernetes",
         type=_minor,
-        default=NEWEST_MINOR,
         metavar="1.N",
-        help=f"version of the cluster, for the defaults of its gates; default: 1.{NEWEST_MINOR}",
+        help=f"version of the cluster, for the defaults of its gates; default: the cluster's own, or 1.{NEWEST_MINOR}",
     )
 
 
@@ -65,17 +68,39 @@ def execute(arguments: argparse.Namespace) -> int:
     if unknown:
         print(f"error: --ignore {unknown[0]}: no finding has that name; see --list", file=sys.stderr)
         return BAD_INPUT
+    names = arguments.filename
+    manifests = read_paths(names, stdin=sys.stdin.buffer.read(MAX_FILE + 1) if "-" in names else None)
+    if arguments.kubeconfig or arguments.context:
+        from dra_scheduler.cli.cluster_access import guarded  # which takes a while to import
+
+        return guarded(lambda: _with_cluster(manifests, arguments))
     if not arguments.filename:
-        print("error: name the files to look at (-f)", file=sys.stderr)
+        print("error: name the files to look at (-f), or a cluster (--kubeconfig, --context)", file=sys.stderr)
         return BAD_INPUT
-    return _report(read_all(arguments.filename), arguments)
+    minor = arguments.kubernetes or NEWEST_MINOR
+    return _report(manifests, arguments, FeatureGates.of(arguments.feature_gates, minor), minor)
 
 
-def _report(manifests: Manifests, arguments: argparse.Namespace) -> int:
-    gates = FeatureGates.of(arguments.feature_gates, arguments.kubernetes)
-    report = lint(manifests, gates, arguments.kubernetes, ignored=arguments.ignore)
-    if not manifests.documents and not report.findings and not report.unreadable:
-        print("error: no objects in the files given", file=sys.stderr)
+def _with_cluster(manifests: Manifests, arguments: argparse.Namespace) -> int:
+    from dra_scheduler.cli.cluster_access import look
+
+    snapshot = look(argparse.Namespace(kubeconfig=arguments.kubeconfig, context=arguments.context))
+    gates, minor = gates_of(snapshot, arguments.feature_gates)
+    if arguments.kubernetes is not None:
+        gates, minor = FeatureGates.of(arguments.feature_gates, arguments.kubernetes), arguments.kubernetes
+    return _report(manifests, arguments, gates, minor, of_snapshot(snapshot))
+
+
+def _report(
+    manifests: Manifests,
+    arguments: argparse.Namespace,
+    gates: FeatureGates,
+    minor: int,
+    around: Surroundings = NOTHING,
+) -> int:
+    report = lint(manifests, gates, minor, around=around, ignored=arguments.ignore)
+    if not report.objects and not report.findings and not report.unreadable:
+        print("error: no objects in what was given", file=sys.stderr)
         return BAD_INPUT
     for problem in report.unreadable:
         print(f"error: {problem}", file=sys.stderr)

@@ -22,6 +22,7 @@ from dra_scheduler.lint.sources import (
     namespace_of,
     pod_source,
 )
+from dra_scheduler.lint.surroundings import SOURCE
 
 T = TypeVar("T")
 Name = tuple[str, str, str]
@@ -33,7 +34,7 @@ class Scope:
     """What is known about objects that are not among the documents.
 
     Attributes:
-        is_whole: the documents are all there is, as in a cluster: what is not among them does not exist.
+        whole: kinds of which every object is among the documents, as in a cluster: what is not there does not exist.
         unread: objects that are there and could not be read.
         has_gaps: some text could not be read at all, so that anything may be in it.
         minor: the documents are for Kubernetes 1.`minor`.
@@ -42,7 +43,7 @@ class Scope:
 
     gates: FeatureGates
     minor: int
-    is_whole: bool = False
+    whole: frozenset[str] = frozenset()
     unread: frozenset[Name] = frozenset()
     has_gaps: bool = False
 
@@ -70,6 +71,10 @@ class Inputs:
         result: T = self._shared[work]  # type: ignore[assignment]
         return result
 
+    def is_stored(self, document: Document) -> bool:
+        """Tell whether an API server has accepted the object already."""
+        return document.source == SOURCE
+
     def of_kind(self, *kinds: str) -> list[Document]:
         """Return the documents of these kinds, in order."""
         return [document for document in self.documents if document.object["kind"] in kinds]
@@ -85,7 +90,7 @@ class Inputs:
         """
         if self.scope.has_gaps:
             return False
-        return self.scope.is_whole or any(key[0] == kind for key in self._by_name)
+        return kind in self.scope.whole or any(key[0] == kind for key in self._by_name)
 
     def is_missing(self, kind: str, namespace: str, name: str) -> bool:
         """Tell whether an object is named and certainly does not exist."""

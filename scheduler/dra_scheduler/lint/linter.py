@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from dra_api.manifests import Document, Manifests, Problem
@@ -10,6 +10,7 @@ from dra_scheduler.feature_gates import FeatureGates
 from dra_scheduler.lint.finding import Fault, Finding, Rule
 from dra_scheduler.lint.inputs import Inputs, Name, Scope
 from dra_scheduler.lint.registry import RULES
+from dra_scheduler.lint.surroundings import NOTHING, Surroundings
 
 _IGNORED = frozenset(("unknown-kind",))
 """Of reading: what other commands cannot use may be here all the same."""
@@ -36,7 +37,7 @@ def lint(
     gates: FeatureGates,
     minor: int,
     *,
-    is_whole: bool = False,
+    around: Surroundings = NOTHING,
     ignored: Iterable[str] = (),
 ) -> Report:
     """Look for everything that the rules know.
@@ -45,16 +46,22 @@ def lint(
         manifests: what was read.
         gates: of the cluster that they are for.
         minor: its version, Kubernetes 1.`minor`.
-        is_whole: nothing exists but what was read, as in a whole cluster.
+        around: the cluster that they are for. Its own objects are looked at where there are no manifests.
         ignored: names of rules that are left out.
 
     """
     unreadable = tuple(problem for problem in manifests.problems if not problem.code)
-    scope = Scope(gates, minor, is_whole, frozenset(_unread(manifests.problems)), bool(unreadable))
-    inputs = Inputs(manifests.documents, scope)
+    has_gaps = bool(unreadable) or around.has_gaps
+    scope = Scope(gates, minor, around.whole, frozenset(_unread(manifests.problems)), has_gaps)
+    given = manifests.documents
+    replaced = {document.key for document in given}
+    others = tuple(document for document in around.documents if document.key not in replaced)
+    inputs = Inputs((*others, *given), scope)
     rules = [rule for name, rule in RULES.items() if name not in set(ignored)]
-    found = {*_of_reading(manifests, rules), *(one for rule in rules for one in _of_rule(rule, inputs))}
-    return Report(tuple(sorted(found, key=lambda one: one.order)), unreadable, len(manifests.documents))
+    judged = given if given or manifests.problems else others
+    places = {id(document) for document in judged}
+    found = {*_of_reading(manifests, rules), *(one for rule in rules for one in _of_rule(rule, inputs, places))}
+    return Report(tuple(sorted(found, key=lambda one: one.order)), unreadable, len(judged))
 
 
 def _of_reading(manifests: Manifests, rules: list[Rule]) -> Iterator[Finding]:
@@ -67,9 +74,10 @@ def _of_reading(manifests: Manifests, rules: list[Rule]) -> Iterator[Finding]:
             raise AssertionError(f"{problem.code} is no rule")
 
 
-def _of_rule(rule: Rule, inputs: Inputs) -> Iterator[Finding]:
+def _of_rule(rule: Rule, inputs: Inputs, places: Container[int]) -> Iterator[Finding]:
     for fault in rule.check(inputs) if rule.check is not None else ():
-        yield Finding(rule.name, rule.severity, _placed(fault))
+        if id(fault.document) in places:
+            yield Finding(rule.name, rule.severity, _placed(fault))
 
 
 def _placed(fault: Fault) -> Problem:

@@ -28,6 +28,8 @@ def _errors(inputs: Inputs) -> list[tuple[str, Fault]]:
     """Return every error of every object, under the name of its rule."""
     found = []
     for document in inputs.of_kind(*_KINDS):
+        if inputs.is_stored(document):
+            continue  # the server has judged it
         for error in validate_object(with_defaults(_named(document), _ANY_TIME), _RULES):
             name = _name_of(error)
             found.append((name, Fault(document, error.field, _text(error), _hint(name, inputs, document))))

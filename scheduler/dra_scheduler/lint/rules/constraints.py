@@ -39,7 +39,10 @@ def _unknown_attribute(inputs: Inputs) -> Iterator[Fault]:
 
 
 def _without_effect(inputs: Inputs) -> Iterator[Fault]:
-    for source, path, _, covered in _constraints(inputs):
+    for source, path, constraint, covered in _constraints(inputs):
+        names = {ask.reference for ask in covered} | {ask.reference.partition("/")[0] for ask in covered}
+        if not set(constraint.requests) <= names:
+            continue  # what it is meant for is not known
         of_request: dict[str, int] = {}
         for ask in covered:
             many = ask.request.count if ask.request.mode == "ExactCount" else 2

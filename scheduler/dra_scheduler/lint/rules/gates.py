@@ -55,7 +55,7 @@ FIELDS: Mapping[str, tuple[tuple[str, str], ...]] = {
 def _gate_needed(inputs: Inputs) -> Iterator[Fault]:
     for document in inputs.documents:
         for pattern, gate in FIELDS.get(document.object["kind"], ()):
-            if _is_on(inputs, gate):
+            if _is_on(inputs, gate) or inputs.is_stored(document):
                 continue
             path = first_set(document.object, _steps(pattern))
             if path is not None:
@@ -76,6 +76,8 @@ def _explained(gate: str, minor: int) -> tuple[str, str]:
 def _list_functions(inputs: Inputs) -> Iterator[Fault]:
     """Find new selectors that compile with attributes that are lists, and only then."""
     for source in inputs.claims:
+        if inputs.is_stored(source.document):
+            continue
         for ask in source.asks():
             for i, text in enumerate(ask.request.selectors):
                 if _needs_lists(text):

@@ -27,6 +27,8 @@ def _unnamed(kind: str) -> Callable[[Inputs], Iterator[Fault]]:
     def check(inputs: Inputs) -> Iterator[Fault]:
         if inputs.scope.has_gaps or _unread_users(inputs) or not _has_users(inputs):
             return
+        if kind == "ResourceClaimTemplate" and "Pod" in inputs.scope.whole:
+            return  # of a cluster the pods are known, and not what makes pods
         named = inputs.shared(_named)
         for source in inputs.claims:
             document = source.document
