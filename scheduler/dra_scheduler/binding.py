@@ -30,7 +30,6 @@ from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.client.errors import ApiStatusError, ConflictError
 from dra_scheduler.cycle.decision import Bind, ClaimPlan, SpecialPlan, Wait
-from dra_scheduler.cycle.extended_resources import SPECIAL_NAME
 from dra_scheduler.errors import SchedulerError
 from dra_scheduler.locks import Locks
 from dra_scheduler.readiness import Readiness, allocated_at, readiness
@@ -153,6 +152,8 @@ class Binder:
         for device in contested:
             _log.warning("device allocated twice, the other allocation is later pod=%s device=%s", task.ref, device)
         await self._until_ready(task)
+        if task.bind.special is not None:
+            await self._tell_special(task, task.bind.special)
         if not task.bind.placed:
             await self._until_known(lambda: self._bindings.bind(task.ref, task.bind.node))
 
@@ -172,18 +173,17 @@ class Binder:
         claim = task.special = await self._special.make(task.ref, plan, self._until_known)
         await self._until_known(lambda: self._special.allocate(task.ref, plan, claim))
         task.reserved.append(claim)
-        await self._until_known(lambda: self._special.tell(task.ref, plan, claim))
+
+    async def _tell_special(self, task: _Task, plan: SpecialPlan) -> None:
+        """Name the special claim in the pod's status: last of all, because the API server never lets it be cleared."""
+        claim = task.special
+        if claim is not None:
+            await self._until_known(lambda: self._special.tell(task.ref, plan, claim))
 
     async def _write_node_resources(self, task: _Task) -> None:
-        """Say in the pod's status what its devices take of the node; the special claim has its name by now."""
-        named = [
-            {**entry, "resourceClaimName": task.special.name}
-            if task.special is not None and entry["resourceClaimName"] == SPECIAL_NAME
-            else entry
-            for entry in task.bind.node_resources
-        ]
+        """Say in the pod's status what its devices take of the node."""
         task.told = True
-        await self._until_known(lambda: self._pods.node_resources(task.ref, named))
+        await self._until_known(lambda: self._pods.node_resources(task.ref, task.bind.node_resources))
 
     async def _until_known(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         delay = FIRST_DELAY

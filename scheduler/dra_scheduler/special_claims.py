@@ -65,7 +65,10 @@ class SpecialClaims:
         await self._pods.extended_claim(pod, claim.name, mappings)
 
     async def discard(self, claim: Claim, pod: PodRef) -> bool:
-        """Delete the claim of a pod that was not bound with it, and what its status says of it; whether it is done."""
+        """Delete the claim of a pod that was not bound with it; whether it is done.
+
+        What the pod's status says of it stays: API servers refuse to clear it, the next claim's name replaces it.
+        """
         ref = ClaimRef(claim.namespace, claim.name, claim.uid)
         try:
             await self._special.delete(ref, pod)
@@ -73,11 +76,6 @@ class SpecialClaims:
             _log.warning("not deleted, the next attempt does it pod=%s claim=%s error=%s", pod, ref, error)
             return False
         self._cluster.apply_claim(claim.raw, None)
-        try:
-            await self._pods.no_extended_claim(pod)
-        except (WriteError, ApiStatusError, TransportError) as error:
-            # The next claim's name replaces it.
-            _log.info("extendedResourceClaimStatus not cleared pod=%s error=%s", pod, error)
         return True
 
 

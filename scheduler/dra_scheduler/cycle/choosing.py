@@ -24,14 +24,15 @@ from dra_allocator.claim import ResourceClaim
 from dra_allocator.outcome import AllocationResult
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
-from dra_scheduler.cycle.extended_resources import SPECIAL_NAME
 from dra_scheduler.cycle.filters.resources import lacking_on
-from dra_scheduler.cycle.node_resources import GATE, Statuses, Used, statuses
+from dra_scheduler.cycle.node_resources import GATE, Statuses, Used, statuses, takes_any
 from dra_scheduler.cycle.pod_claims import PodClaims
 from dra_scheduler.cycle.pod_level import pod_level_problem
 from dra_scheduler.cycle.preference import MAX_SCORE, WEIGHT, most_points, normalized, to_compare, total_points
 from dra_scheduler.cycle.score import scores
 from dra_scheduler.cycle.walk import Found, Walk
+
+NOT_FOR_EXTENDED = "devices that take resources of their node cannot serve extended resources"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,7 @@ class NodeResourcesCheck:
 
     def problems(self, found: Found, taken: Statuses) -> tuple[list[str], bool]:
         """Return why pod and devices do not fit on the node together, and whether fewer other pods would help."""
-        problem = pod_level_problem(self._pod.raw["spec"], taken)
+        problem = self._special_problem(found) or pod_level_problem(self._pod.raw["spec"], taken)
         if problem:
             return [problem], False
         return lacking_on(self._pod, taken, self._cluster.nodes, found.row)
@@ -94,6 +95,13 @@ class NodeResourcesCheck:
             self.refusals.resolvable.append(found.row)
         return True
 
+    def _special_problem(self, found: Found) -> str:
+        """The pod's status cannot say what devices of a special claim take: its API has no entry for such a claim."""
+        if found.special is None:
+            return ""
+        result = found.results[found.special.spec.uid]
+        return NOT_FOR_EXTENDED if takes_any(self._cluster.devices, result) else ""
+
     def _used(self, found: Found) -> list[Used]:
         results: Mapping[str, AllocationResult] = found.results
         used = []
@@ -102,9 +110,6 @@ class NodeResourcesCheck:
             entries = frozenset(entry.name for entry in self._pod.claims if entry.claim_name == claim.name)
             if result is not None:
                 used.append(Used(claim.namespace, claim.name, entries, result))
-        if found.special is not None:
-            result = results[found.special.spec.uid]
-            used.append(Used(self._pod.namespace, SPECIAL_NAME, frozenset(), result))
         return used
 
 

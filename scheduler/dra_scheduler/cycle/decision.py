@@ -64,7 +64,8 @@ class Bind:
     @property
     def new_claims(self) -> tuple[str, ...]:
         """The claims (uids) whose allocation has been decided and not been written."""
-        return tuple(plan.uid for plan in self.claims if plan.allocation is not None)
+        made = () if self.special is None else (self.special.claim.spec.uid,)
+        return (*(plan.uid for plan in self.claims if plan.allocation is not None), *made)
 
 
 @dataclass(frozen=True, slots=True)

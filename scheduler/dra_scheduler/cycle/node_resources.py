@@ -40,6 +40,11 @@ def is_mapped(table: Table, result: AllocationResult) -> bool:
     return any(resource.mapped for device in _devices(table, result) for resource in device.node_resources.values())
 
 
+def takes_any(table: Table, result: AllocationResult) -> bool:
+    """Whether a device of an allocation takes anything of its node."""
+    return any(device.node_resources for device in _devices(table, result))
+
+
 def cannot_be_shared(claim: Claim, pod_uid: str, table: Table, is_ours: Callable[[Claim], bool]) -> str:
     """Return why a pod cannot use an allocated claim beside others, or nothing.
 
@@ -60,7 +65,7 @@ def statuses(spec: Mapping[str, Any], claims: Iterable[Used], table: Table) -> S
     """
     found = []
     for claim in claims:
-        if any(device.node_resources for device in _devices(table, claim.result)):
+        if takes_any(table, claim.result):
             entry = _status(spec, claim, table)
             if entry is not None:
                 found.append(entry)

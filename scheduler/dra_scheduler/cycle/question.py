@@ -84,19 +84,26 @@ class Questioner:
         if conflicting_names(pod.selection):
             return rejecting.before_filters(pod, cluster, "NodeAffinity", rejecting.CONFLICTING_NAMES)
         diagnosis = Diagnosis(table)
+        backed = self.filter(pod, claims, diagnosis, avoid)
+        if not diagnosis.any_left():
+            return rejecting.no_fit(pod, cluster, diagnosis)
+        rows = self._order.best_first(pod, table, diagnosis.left)
+        return Question(claims, rows, diagnosis, self._versions(pod), variants(pod, cluster, rows), backed)
+
+    def filter(
+        self, pod: PodInfo, claims: PodClaims, diagnosis: Diagnosis, avoid: Collection[str] = ()
+    ) -> Mapping[str, str]:
+        """Take out of a diagnosis all nodes where a pod may not go; return the resources that devices may serve."""
+        cluster, table = self._cluster, self._cluster.nodes
         backed = backed_resources(pod, cluster)
         self._placement.apply(pod.selection, table, diagnosis)
         filter_ports(pod, table, diagnosis)
         filter_resources(pod, table, diagnosis, backed)
         filter_affinity(pod, cluster.pods, table, cluster.namespaces, diagnosis)
         self._filter_claims(pod, claims, diagnosis)
-        if backed:
-            filter_special(pod, cluster, diagnosis)
+        filter_special(pod, cluster, diagnosis, backed)
         _leave_out(avoid, table, diagnosis)
-        if not diagnosis.any_left():
-            return rejecting.no_fit(pod, cluster, diagnosis)
-        rows = self._order.best_first(pod, table, diagnosis.left)
-        return Question(claims, rows, diagnosis, self._versions(pod), variants(pod, cluster, rows), backed)
+        return backed
 
     def _one_node(self, pod: PodInfo, claims: PodClaims) -> Question | Reject:
         """A pod that somebody put on a node: only its claims are our business, and only there."""

@@ -106,4 +106,5 @@ def _containers(pod: PodInfo) -> str:
         container.get("resources") for key in ("initContainers", "containers") for container in spec.get(key) or ()
     ]
     always = [container.get("restartPolicy") for container in spec.get("initContainers") or ()]
-    return repr((spec.get("resources"), parts, always, spec.get("resourceClaims")))
+    told = (pod.raw.get("status") or {}).get("extendedResourceClaimStatus") is not None
+    return repr((spec.get("resources"), parts, always, spec.get("resourceClaims"), told))

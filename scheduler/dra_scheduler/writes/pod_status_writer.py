@@ -33,10 +33,6 @@ class PodStatusWriter:
         """Say which claim serves the pod's extended resources, and which of its requests serves which container."""
         await self._set(pod, EXTENDED, {"requestMappings": list(mappings), "resourceClaimName": claim})
 
-    async def no_extended_claim(self, pod: PodRef) -> None:
-        """Take it back: the claim is no longer there."""
-        await self._patch(pod, EXTENDED, None)
-
     async def node_resources(self, pod: PodRef, statuses: Sequence[Mapping[str, Any]]) -> None:
         """Say what the pod's devices take of the node."""
         await self._set(pod, NODE_RESOURCES, list(statuses))

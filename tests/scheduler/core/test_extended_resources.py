@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import orjson
@@ -9,7 +10,7 @@ import pytest
 
 from dra_api.transport import Request, Response, Transport
 from dra_scheduler.settings import Settings
-from support.stage import Raw, Stage, device_class, node, on_stage, pod, resource_slice
+from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
 NAME = "example.com/gpu"
 IMPLICIT = "deviceclass.resource.kubernetes.io/gpu"
@@ -164,8 +165,6 @@ def test_the_gate_switches_it_off() -> None:
 def test_a_pod_may_have_claims_of_its_own_beside() -> None:
     async def play(stage: Stage) -> list[str]:
         await cluster(stage)
-        from support.stage import claim
-
         await stage.create(claim("own"))
         mixed = pod("p", claim="own")
         mixed["spec"]["containers"][0]["resources"]["requests"][NAME] = "1"
@@ -212,18 +211,20 @@ def test_the_claim_of_an_earlier_attempt_is_deleted_and_made_anew() -> None:
 class Refusing:
     """Answers certain requests with an error as long as `on`; passes on the rest."""
 
-    def __init__(self, inner: Transport, method: str, ending: str, status: int, message: str = "refused") -> None:
+    def __init__(
+        self, inner: Transport, method: str, ending: str, message: str = "refused", *, holding: bytes = b""
+    ) -> None:
         self._inner = inner
-        self._method, self._ending = method, ending
-        self._body = orjson.dumps({"kind": "Status", "code": status, "reason": "Forbidden", "message": message})
-        self._status = status
+        self._method, self._ending, self._holding = method, ending, holding
+        self._body = orjson.dumps({"kind": "Status", "code": 403, "reason": "Forbidden", "message": message})
         self.on = True
         self.count = 0
 
     async def send(self, request: Request) -> Response:
-        if self.on and request.method == self._method and request.path.endswith(self._ending):
+        meant = request.method == self._method and request.path.endswith(self._ending)
+        if self.on and meant and self._holding in (request.body or b""):
             self.count += 1
-            return Response(self._status, {}, self._body)
+            return Response(403, self._body)
         return await self._inner.send(request)
 
     def watch(self, request: Request) -> Any:
@@ -233,11 +234,11 @@ class Refusing:
 def test_a_quota_that_refuses_the_claim_leaves_the_pod_unschedulable_until_it_does_not() -> None:
     async def play(stage: Stage) -> tuple[tuple[str, str, str], str]:
         await stage.kill()
-        refusing = Refusing(stage.transport, "POST", "/resourceclaims", 403, "exceeded quota: gpus")
+        refusing = Refusing(stage.transport, "POST", "/resourceclaims", "exceeded quota: gpus")
         await stage.start(refusing)
         await cluster(stage)
         await stage.create(asks("p"))
-        await stage.settle(5)
+        await asyncio.sleep(5)
         condition = await stage.condition("p")
         refusing.on = False
         await stage.settle(15)
@@ -252,33 +253,37 @@ def test_a_quota_that_refuses_the_claim_leaves_the_pod_unschedulable_until_it_do
     assert at == "n1"
 
 
-def test_a_binding_that_fails_leaves_neither_a_claim_nor_a_word_of_it() -> None:
-    async def play(stage: Stage) -> tuple[dict[str, Raw], Raw, str]:
+def test_a_binding_that_fails_leaves_no_claim_and_a_name_that_the_next_replaces() -> None:
+    async def play(stage: Stage) -> tuple[dict[str, Raw], Raw, Raw, str]:
         await stage.kill()
-        refusing = Refusing(stage.transport, "POST", "/binding", 403)
+        refusing = Refusing(stage.transport, "POST", "/binding")
         await stage.start(refusing)
         await cluster(stage, devices=1)
         await stage.create(asks("p"))
-        await stage.settle(0.5)
-        claims, status = await stage.claims(), (await stage.pod("p"))["status"]
+        await asyncio.sleep(0.5)
+        claims, before = await stage.claims(), (await stage.pod("p"))["status"]
         refusing.on = False
+        # The status names a claim that is gone: a kubelet would wait for it where none is needed.
+        await stage.create(node("plugin", **{NAME: "1", "cpu": "64"}))
         await stage.settle(15)
-        return claims, status, (await stage.nodes_of_pods())["p"]
+        bound = await stage.pod("p")
+        return claims, before, bound["status"], bound["spec"]["nodeName"]
 
-    claims, status, at = on_stage(play)
+    claims, before, after, at = on_stage(play)
     assert claims == {}
-    assert "extendedResourceClaimStatus" not in status
-    assert at == "n1"
+    names = [status["extendedResourceClaimStatus"]["resourceClaimName"] for status in (before, after)]
+    assert names[0] != names[1]
+    assert (at, after["phase"]) == ("n1", "Running")
 
 
 def test_a_failing_write_of_the_status_undoes_the_claim() -> None:
     async def play(stage: Stage) -> tuple[int, dict[str, Raw], str]:
         await stage.kill()
-        refusing = Refusing(stage.transport, "PATCH", "/pods/p/status", 403)
+        refusing = Refusing(stage.transport, "PATCH", "/pods/p/status", holding=b'"requestMappings"')
         await stage.start(refusing)
         await cluster(stage, devices=1)
         await stage.create(asks("p"))
-        await stage.settle(0.5)
+        await asyncio.sleep(0.5)
         claims = await stage.claims()
         refusing.on = False
         await stage.settle(15)

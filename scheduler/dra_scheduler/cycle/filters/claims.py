@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -19,6 +19,7 @@ from dra_scheduler.readiness import Readiness, allocated_at, readiness
 NOT_AVAILABLE = "resourceclaim not available on the node"
 LEFT_OVER = "cannot schedule extended resource claim"
 """kube-scheduler's reason on every node while the special claim of an earlier attempt is there."""
+NO_CLAIM_THERE = "node(s) need no claim for extended resources, but the pod's status names one"
 OPTIONAL_OPERATIONS = "DRAOptionalNodeOperations"
 
 
@@ -31,31 +32,48 @@ def filter_allocated(
         allocation = claim.effective
         if allocation is None:
             continue
-        away = np.ones(table.rows, np.bool_) if _gave_up(claim, now, binding_timeout) else ~_usable(allocation, table)
+        away = np.ones(table.rows, np.bool_) if _gave_up(claim, now, binding_timeout) else ~usable(allocation, table)
         if (away & diagnosis.left).any():
             diagnosis.unavailable.add(claim.uid)
             failed |= away
     diagnosis.drop("DynamicResources", failed, NOT_AVAILABLE)
 
 
-def filter_special(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis) -> None:
-    """Take out all nodes if the pod has a claim for extended resources of an earlier attempt: it has to go first."""
+def filter_special(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, backed: Collection[str]) -> None:
+    """Take out all nodes if the pod has a claim for extended resources of an earlier attempt: it has to go first.
+
+    When it has gone the pod's status still names it, which API servers let nobody clear. A kubelet would wait for it
+    for ever, so a node that needs no such claim will not do; on the others the name is replaced. `backed` are the
+    extended resources that devices may serve.
+    """
+    if not backed and not _names_special(pod):
+        return
     claim = cluster.claims.special_of(pod.uid)
     if claim is not None and diagnosis.any_left():
         diagnosis.drop("DynamicResources", diagnosis.left.copy(), LEFT_OVER)
         diagnosis.unavailable.add(claim.uid)
+    if _names_special(pod):
+        served = np.ones(cluster.nodes.rows, np.bool_)
+        for resource in backed:
+            served &= cluster.nodes.allocatable(resource) > 0
+        diagnosis.drop("DynamicResources", served, NO_CLAIM_THERE)
 
 
-def _usable(allocation: AllocationResult, table: NodeTable) -> BoolArray:
-    usable = np.ones(table.rows, np.bool_)
+def _names_special(pod: PodInfo) -> bool:
+    return bool((pod.raw.get("status") or {}).get("extendedResourceClaimStatus"))
+
+
+def usable(allocation: AllocationResult, table: NodeTable) -> BoolArray:
+    """Return the rows of the nodes on which the devices of an allocation can be used."""
+    rows = np.ones(table.rows, np.bool_)
     if allocation.node_selector is not None:
-        usable &= table.labels.terms(allocation.node_selector.terms)
+        rows &= table.labels.terms(allocation.node_selector.terms)
     if any(result.skip_node_operations for result in allocation.devices):
         declared = [row for row, info in table.infos() if OPTIONAL_OPERATIONS in info.declared_features]
         able = np.zeros(table.rows, np.bool_)
         able[declared] = True
-        usable &= able
-    return usable
+        rows &= able
+    return rows
 
 
 def _gave_up(claim: Claim, now: datetime, binding_timeout: float) -> bool:
