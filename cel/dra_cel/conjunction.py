@@ -20,12 +20,15 @@ def conjuncts(text: str) -> list[str]:
     """
     depth = 0
     cuts: list[tuple[int, int]] = []
+    before = ""
     for token in tokenize(text):
+        optional = token.kind == "?" and before == "."
+        before = token.kind
         if token.kind in _OPENING:
             depth += 1
         elif token.kind in _CLOSING:
             depth -= 1
-        elif depth == 0 and token.kind in ("||", "?"):
+        elif depth == 0 and token.kind in ("||", "?") and not optional:
             return [text.strip()]
         elif depth == 0 and token.kind == "&&":
             cuts.append((token.offset, token.offset + len(token.text)))

@@ -17,6 +17,7 @@ from dra_cel.conjunction import conjuncts
         ("a && b ? c : d", ["a && b ? c : d"]),
         ("a && (b || c)", ["a", "(b || c)"]),
         ("x == '&&' && y", ["x == '&&'", "y"]),
+        ("a.?b.orValue(1) == 1 && c", ["a.?b.orValue(1) == 1", "c"]),
         ("a // && b\n && c", ["a // && b", "c"]),
     ],
 )
