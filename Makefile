@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 UPSTREAM_OPTIONS = $(if $(RUN),--run '$(RUN)') $(if $(RESULTS),--results $(RESULTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format conformance fuzz simulate mutate oracle controlplane test-cluster upstream test-upstream test-upstream-reference clean
+.PHONY: help venv demo test check format conformance fuzz simulate mutate oracle bench controlplane test-cluster upstream test-upstream test-upstream-reference clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-23s %s\n", $$1, $$2}'
@@ -54,6 +54,9 @@ oracle: venv ## Compare the engine with Kubernetes' own on 2,000 clusters and ex
 	DRA_REQUIRE_ORACLE=1 $(BIN)/pytest tests/bench/test_oracle_conformance.py
 	$(BIN)/dra-bench oracle clusters --seeds $(or $(SEEDS),0-1999)
 	$(BIN)/dra-bench oracle expressions --seeds $(or $(SEEDS),0-1999)
+
+bench: venv ## Measure how fast decisions are, in two minutes (dra-bench allocate for more; with Kubernetes' after make oracle)
+	$(BIN)/dra-bench allocate --nodes 500 --seconds 0.5
 
 controlplane: venv ## Build the real control plane for tests (needs Go; minutes at first, then nothing)
 	$(BIN)/python tests/controlplane/build.py

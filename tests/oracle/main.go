@@ -1,8 +1,8 @@
 // Command oracle answers questions about Kubernetes' DRA engine: one JSON object a line on stdin, one on stdout.
 //
-// Kinds of questions: allocate, cel, derived, quantity, semver. Each answer repeats the question's "id". A question
-// that cannot be read is answered with "badQuestion" and its reason; a panic of the library with "panic". Nothing is
-// kept between questions but compiled expressions.
+// Kinds of questions: allocate, cel, derived, quantity, semver, and for benchmarks benchAdd and benchRun. Each answer
+// repeats the question's "id". A question that cannot be read is answered with "badQuestion" and its reason; a panic of
+// the library with "panic". Nothing is kept between questions but compiled expressions and the benchmarks' cluster.
 package main
 
 import (
@@ -106,6 +106,10 @@ func dispatch(common question, line []byte) (answer, error) {
 	switch common.Kind {
 	case "allocate":
 		return allocate(common, line)
+	case "benchAdd":
+		return benchAdd(line)
+	case "benchRun":
+		return benchRun(line)
 	case "cel":
 		return evaluateSelector(common, line)
 	case "derived":
@@ -115,6 +119,6 @@ func dispatch(common question, line []byte) (answer, error) {
 	case "semver":
 		return readSemver(common, line)
 	default:
-		return nil, fmt.Errorf("unknown kind %q: want allocate, cel, derived, quantity or semver", common.Kind)
+		return nil, fmt.Errorf("unknown kind %q: want allocate, benchAdd, benchRun, cel, derived, quantity or semver", common.Kind)
 	}
 }

@@ -1,0 +1,1 @@
+"""One module per workload; each has WORKLOADS, a tuple of `Workload`."""
