@@ -134,6 +134,7 @@ class Chooser:
         self._check = check
         self._promising = promising
         self._compared: list[_Candidate] = []
+        self._seen: set[int] = set()
         self._lists: list[tuple[ResourceClaim, AllocationResult | None]] = [
             (claim.spec, claim.effective)
             for claim in (*claims.unallocated, *claims.allocated)
@@ -146,19 +147,26 @@ class Chooser:
         most = most_points(claim for claim, allocated in self._lists if allocated is None)
         if first is None or not most:
             return None if first is None else first.choice
-        fixed = total_points([(claim, allocated) for claim, allocated in self._lists if allocated is not None], {})
-        ceiling = most + fixed
-        if first.points < ceiling:
-            promising = self._promising()
-            if promising is not None:
-                ceiling = min(ceiling, promising.points + fixed)
-                if first.points < ceiling:
-                    await self._next(promising.walk)
-        last: _Candidate | None = first
         wanted = to_compare(len(self._cluster.nodes))
+        ceiling = most + total_points([(claim, allocated) for claim, allocated in self._lists if allocated], {})
+        if first.points < ceiling:
+            ceiling = await self._look_where_promising(ceiling, ceiling - most, wanted)
+        last: _Candidate | None = first
         while last is not None and len(self._compared) < wanted and self._may_be_beaten(last, ceiling):
             last = await self._next(walk)
         return self._best()
+
+    async def _look_where_promising(self, ceiling: int, fixed: int, wanted: int) -> int:
+        """Find a node with as many points as any can have; return how many that is, as far as it is known."""
+        promising = self._promising()
+        if promising is None:
+            return ceiling
+        ceiling = min(ceiling, promising.points + fixed)
+        while not any(one.points >= ceiling for one in self._compared) and len(self._compared) < wanted:
+            if await self._next(promising.walk) is None:
+                # No other node could have had them.
+                return ceiling - 1
+        return ceiling
 
     async def _next(self, walk: Walk) -> _Candidate | None:
         """Return the next node that passes the check."""
@@ -166,6 +174,9 @@ class Chooser:
             found = await walk.next()
             if found is None:
                 return None
+            if found.row in self._seen:
+                continue
+            self._seen.add(found.row)
             taken: Statuses = ()
             if self._check is not None:
                 taken = self._check.taken(found)

@@ -27,6 +27,7 @@ def prospect(
     """Return the best that the lists of the claims may get on any of the nodes (ids); None: counting does not tell."""
     points = 0
     mask: BoolArray | None = None
+    best: list[ResourceClaim] = []
     for claim in claims:
         for request in claim.requests:
             if not request.first_available:
@@ -36,8 +37,12 @@ def prospect(
             if found is None:
                 return None
             points += FIRST - found[0]
+            best.append(asked[found[0]])
             mask = found[1] if mask is None else mask & found[1]
-    return None if mask is None else Prospect(points, mask)
+    if mask is None:
+        return None
+    together = allocator.possible(view, best, nodes, budget)
+    return Prospect(points, mask if together is None else together)
 
 
 def _only(claim: ResourceClaim, request: DeviceRequest, alternative: DeviceRequest) -> ResourceClaim:
