@@ -14,6 +14,7 @@ import pytest
 from dra_api.transport import Request, Response
 from dra_embedded.server import EmbeddedServer
 from dra_scheduler.cli import cluster_access
+from dra_scheduler.system_clock import SystemClock
 from support.cli import Ran, run
 from support.fake_clock import START, FakeClock
 
@@ -62,13 +63,9 @@ def run_on(served: Served, *words: str, now: datetime = NOW) -> Ran:
     async def connect(*_: object) -> Served:
         return served
 
-    class Clock(FakeClock):
-        def now(self) -> datetime:
-            return now
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster_access, "connect", connect)
-        patch.setattr(cluster_access, "SystemClock", Clock)
+        patch.setattr(SystemClock, "now", lambda _: now)
         return run(*words)
 
 

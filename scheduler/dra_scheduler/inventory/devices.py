@@ -57,7 +57,7 @@ def list_devices(cluster: Cluster) -> list[Listed]:
     masks = MaskStore(MASK_BYTES)
     held = holdings(cluster)
     taints = taints_by_row(cluster, masks)
-    members = {name: class_mask(cluster, masks, name) for name in sorted(cluster.classes)}
+    members = {name: class_mask(cluster, masks, name) for name in sorted(cluster.devices.classes)}
     rules = PoolRules.of(cluster.features)
     table = cluster.devices
     listed = []

@@ -23,8 +23,8 @@ def select(
 
     Raises UnknownNameError for a class or a node that is not there.
     """
-    if device_class and device_class not in cluster.classes:
-        raise UnknownNameError(_unknown("DeviceClass", device_class, cluster.classes))
+    if device_class and device_class not in cluster.devices.classes:
+        raise UnknownNameError(_unknown("DeviceClass", device_class, cluster.devices.classes))
     seen_by = None
     if node:
         node_id = cluster.devices.node_id(node)
