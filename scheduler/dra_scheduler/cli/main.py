@@ -16,6 +16,7 @@ COMMANDS = {
     "devices": ("dra_scheduler.cli.devices", "every device of a cluster: where it is, what it is, who holds it"),
     "audit": ("dra_scheduler.cli.audit", "what should not be in a cluster: devices held twice, leaked finalizers, ..."),
     "dump": ("dra_scheduler.cli.dump", "a cluster as one file that simulate, explain, devices, audit and lint read"),
+    "doctor": ("dra_scheduler.cli.doctor", "can this cluster schedule devices, may we, and what is about to break"),
 }
 
 EXAMPLE = """example:
