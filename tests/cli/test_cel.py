@@ -7,8 +7,10 @@ import os
 from pathlib import Path
 
 import pytest
+import yaml
 
 from support.cli import run
+from support.survey import run_on, serve
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"
@@ -26,8 +28,57 @@ def check_golden(name: str, text: str) -> None:
 
 def test_a_table_says_which_condition_is_false() -> None:
     ran = run("cel", f'{CAT}.model == "shorthair" && {CAT}.age < 5', "-f", CLUSTER)
-    assert (ran.code, ran.err) == (0, "")
+    assert (ran.code, ran.err) == (0, "32 devices: 5 true, 27 false\n")
     check_golden("cel.txt", ran.out)
+
+
+@pytest.mark.parametrize(
+    ("expression", "reason"),
+    [
+        (f'{CAT}.age > 2 || {CAT}.model == "b"', f'{CAT}.age > 2 is false (age = 2); {CAT}.model == "b" is false'),
+        (f"{CAT}.age > 1 && !({CAT}.age == 2)", f"{CAT}.age == 2 is true (age = 2)"),
+        (f"{CAT}.age > 1 ? {CAT}.age > 3 : true", f"{CAT}.age > 1 is true (age = 2); {CAT}.age > 3 is false (age = 2)"),
+        (f"{CAT}.?nosuch.orValue(1) == 2", f"{CAT}.?nosuch.orValue(1) == 2 is false (nosuch is absent)"),
+        (f"true && ({CAT}.nosuch == 1 || {CAT}.age == 1)", f"{CAT}.nosuch == 1: no such key: nosuch"),
+        (f"{CAT}.nosuch == 1 && {CAT}.age == 1", f"{CAT}.age == 1 is false (age = 2)"),
+        (f"{CAT}.exists(k, k == 'b' && true)", f"{CAT}.exists(k, k == 'b' && true) is false"),
+        ('device.driver == "x"', 'device.driver == "x" is false (driver = "resource-driver.example.com")'),
+        (f"{CAT}.age == {CAT}.nosuch", "no such key: nosuch"),
+        ("true", None),
+    ],
+)
+def test_the_operands_that_decide_are_named_with_their_values(expression: str, reason: str | None) -> None:
+    first = json.loads(run("cel", expression, "-f", CLUSTER, "-o", "json").out)[0]
+    assert (first.get("reason") or "").startswith(reason or "")
+    assert ("reason" in first, "because" in first) == (reason is not None, reason is not None)
+
+
+def test_what_decides_is_data_too() -> None:
+    ran = run("cel", f'{CAT}.model == "b" && {CAT}.nosuch', "-f", CLUSTER, "-o", "yaml")
+    first = yaml.safe_load(ran.out)[0]
+    cause = {"expression": f'{CAT}.model == "b"', "result": "false", "values": {"model": "shorthair"}}
+    assert first["because"] == [cause]
+
+
+def test_devices_can_be_those_of_a_cluster() -> None:
+    documents = yaml.safe_load_all(Path(CLUSTER).read_text())
+    slices = [one for one in documents if one["kind"] == "ResourceSlice"]
+    served = serve(*({**one, "metadata": one["metadata"] | {"uid": "u" + str(i)}} for i, one in enumerate(slices)))
+    ran = run_on(served, "cel", f"{CAT}.age < 3", "--context", "some", "-o", "json")
+    assert (ran.code, ran.err, len(json.loads(ran.out))) == (0, "", 32)
+    assert served.methods == {"GET"}
+
+
+def test_a_compile_error_is_data_too() -> None:
+    ran = run("cel", "--check", 'device.drivr == "a"', "-o", "json")
+    assert ran.code == 2
+    error = {"message": "undefined field 'drivr'", "line": 1, "column": 7, "suggestion": "driver"}
+    assert json.loads(ran.out) == {"accepted": False, "error": error}
+
+
+def test_check_tells_the_gate_that_new_objects_need() -> None:
+    ran = run("cel", "--check", f'{CAT}.ports.includes("a")')
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, "in new objects: only with feature gate DRAListTypeAttributes")
 
 
 def test_an_error_is_told_per_device() -> None:

@@ -9,18 +9,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dra_cel.conjunction import conjuncts
-from dra_cel.errors import CelError, EvaluationError
-from dra_cel.selector import compile_selector
 from dra_scheduler.cli.cel_devices import PublishedDevice
+from dra_scheduler.cli.cel_reasons import Cause, Reasoner
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`result` is true, false or error; `reason` is the operand of `&&` that is not true, or the error."""
+    """`result` is true, false or error; `reason` is why, `causes` are the operands that make it so."""
 
     result: str
     reason: str = ""
+    causes: tuple[Cause, ...] = ()
 
 
 Judge = Callable[[PublishedDevice], Verdict]
@@ -28,24 +27,14 @@ Judge = Callable[[PublishedDevice], Verdict]
 
 def own_engine(text: str) -> Judge:
     """Return the judge by dra_cel; raises CompileError."""
-    whole = compile_selector(text)
-    parts = [(part, compile_selector(part)) for part in conjuncts(text)]
+    reasoner = Reasoner(text)
 
     def judge(device: PublishedDevice) -> Verdict:
         if device.unreadable is not None:
             return Verdict("error", device.unreadable)
-        try:
-            if whole.matches(device.fields):
-                return Verdict("true")
-        except EvaluationError as error:
-            return Verdict("error", error.message)
-        for part, selector in parts if len(parts) > 1 else []:
-            try:
-                if not selector.matches(device.fields):
-                    return Verdict("false", f"not {part}")
-            except CelError:
-                continue  # an error does not make a conjunction false
-        return Verdict("false")
+        result, error, causes = reasoner.judge(device.fields)
+        is_whole = [cause.expression for cause in causes] == [reasoner.text]
+        return Verdict(result, error if error and is_whole else "; ".join(map(str, causes)), tuple(causes))
 
     return judge
 
