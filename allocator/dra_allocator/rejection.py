@@ -73,6 +73,7 @@ class RequestRejection:
         of_class: devices that the nodes see, are usable, and are of the class.
         nodes_enough: nodes that have enough devices for this request alone.
         is_all: all devices are wanted.
+        most_of_class: the most devices of the class that one of the nodes has, taken or not.
 
     """
 
@@ -85,6 +86,7 @@ class RequestRejection:
     of_class: int = 0
     nodes_enough: int = 0
     is_all: bool = False
+    most_of_class: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +157,10 @@ class Pinned:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An object that is not there: its kind and name, the claim and request that name it, and the nearest name."""
+    """An object that is not there: its kind and name, the claim and request that name it, and the nearest name.
+
+    `template`: the claim is to be made from this ResourceClaimTemplate, and `name` is what the pod calls it.
+    """
 
     kind: str
     name: str
@@ -163,6 +168,7 @@ class Missing:
     request: str = ""
     suggestion: str = ""
     others: tuple[str, ...] = ()
+    template: str = ""
 
 
 @dataclass(frozen=True, slots=True)

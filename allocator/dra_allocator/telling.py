@@ -71,6 +71,7 @@ def _request(sight: Sight, request: ResolvedRequest, sieve: Sieve, nearest: int 
         of_class=int(np.count_nonzero(sieve.of_class)),
         nodes_enough=enough,
         is_all=request.is_all,
+        most_of_class=int((sight.per_node(sieve.of_class) * sight.asked).max(initial=0)),
     )
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from dra_allocator.rejection import Explanation
 from dra_scheduler.cache.claim_store import ClaimStore
+from dra_scheduler.cycle.circumstances import MissingClaims
 from dra_scheduler.loop import ScheduleLoop
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
 from dra_scheduler.report.explanation import summary, viewer_of
+from dra_scheduler.report.waiting import waits_for_claims
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,8 @@ def pending_pods(queue: SchedulingQueue, loop: ScheduleLoop | None, claims: Clai
     for entry in queue:
         wait = None if loop is None else loop.waits_for(entry.pod.uid)
         reason = wait.reason if wait is not None else entry.reason or "not tried yet"
-        details = None if entry.explain is None else entry.explain()
+        explain = entry.explain or (MissingClaims(entry.pod, claims) if waits_for_claims(entry) else None)
+        details = None if explain is None else explain()
         text = "" if details is None else summary(details, viewer)
         pods.append(PendingPod(entry.pod.namespace, entry.pod.name, reason, text, details))
     return sorted(pods, key=lambda pod: (pod.namespace, pod.name))

@@ -34,6 +34,7 @@ from dra_scheduler.queue.entry import Place
 from dra_scheduler.queue.hints import Hints
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
 from dra_scheduler.report.reporter import Reporter
+from dra_scheduler.report.waiting import WaitingReporter
 from dra_scheduler.settings import Settings
 from dra_scheduler.signals import Signals
 from dra_scheduler.special_claims import SpecialClaims
@@ -159,6 +160,8 @@ class Scheduler:
         self.background_writers = {"events": events, "conditions": conditions}
         reporter = Reporter(events, conditions, clock, self.cluster.claims)
         self._intake.reporter = reporter
+        waiting = WaitingReporter(self.queue, self.cluster.claims, reporter, clock, self.filled)
+        self._supervisor.for_ever("reports on waiting pods", waiting.run())
         claims = ClaimWriter(api, served, clock, random, may_write)
         pods = PodStatusWriter(api, random, may_write)
         binder = Binder(

@@ -11,6 +11,7 @@ import yaml
 
 from dra_api.manifests import MAX_FILE, Document, Manifests, Problem, read_paths
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK, PENDING
+from dra_scheduler.cli.explained import explained_data, explained_lines
 from dra_scheduler.cli.loading import Object
 from dra_scheduler.cli.show import claim_table, console, pod_table
 from dra_scheduler.cli.simulation import Simulated, simulate
@@ -22,6 +23,7 @@ EXAMPLE = """exit codes: 0 all pods placed, 1 some pending (each with its reason
 
 example:
   dra-scheduler simulate -f manifests/examples/cats-cluster.yaml -f manifests/examples/cats.yaml
+  dra-scheduler simulate -f manifests/examples/cats-cluster.yaml -f pods.yaml --explain
   kubectl get nodes,deviceclasses,resourceslices,pods -A -o yaml | dra-scheduler simulate -f - -o json"""
 
 
@@ -38,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", choices=("table", "yaml", "json"), default="table", help="table, or a v1 List (yaml, json)"
     )
+    parser.add_argument("--explain", action="store_true", help="say in full why pods are pending")
     parser.add_argument("--seed", type=int, default=0, help="seed of the random choices (ties between nodes)")
 
 
@@ -56,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
         print(f"note: {note}", file=sys.stderr)
     if report_problems(result.problems):
         return BAD_INPUT
-    _print(result, arguments.output)
+    _print(result, arguments.output, arguments.explain)
     return PENDING if any(not p["spec"].get("nodeName") for p in unended(result.pods)) else OK
 
 
@@ -91,9 +94,11 @@ def unended(pods: Sequence[Object]) -> list[Object]:
     return [p for p in pods if p.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
 
 
-def _print(result: Simulated, output: str) -> None:
+def _print(result: Simulated, output: str, explain: bool) -> None:
     items = [*result.pods, *result.claims]
     listed = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
+    if explain:
+        listed["explanations"] = explained_data(result.pending.values(), result.viewer)
     if output == "json":
         sys.stdout.write(orjson.dumps(listed, option=orjson.OPT_INDENT_2).decode() + "\n")
     elif output == "yaml":
@@ -103,3 +108,6 @@ def _print(result: Simulated, output: str) -> None:
         screen.print(pod_table(result.pods, result.pending))
         screen.print()
         screen.print(claim_table(result.claims))
+        if explain:
+            for line in explained_lines(result.pending.values(), result.viewer):
+                screen.print(line, markup=False, soft_wrap=True)

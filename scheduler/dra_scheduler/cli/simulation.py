@@ -20,6 +20,7 @@ from dra_api.transport import Request, Transport
 from dra_embedded.cluster import EmbeddedCluster
 from dra_embedded.virtual_time import VirtualClock, VirtualTimeLoop
 from dra_scheduler.cli.loading import Object, load, plan
+from dra_scheduler.report.explanation import NOBODY, Viewer, viewer_of
 from dra_scheduler.scheduler import PendingPod, Scheduler
 from dra_scheduler.settings import Settings
 
@@ -33,8 +34,9 @@ _START = datetime(2026, 1, 1, tzinfo=UTC)
 class Simulated:
     """What came of a simulation. `pods`, `claims`, `nodes`, `slices` are v1 objects sorted by namespace and name.
 
-    `pending` has the reason of each pod without a node by (namespace, name); `problems` are objects that the server
-    refused (nothing was scheduled then).
+    `pending` has the reason of each pod without a node by (namespace, name), `notes` the note of its latest
+    FailedScheduling event; `viewer` may name all claims. `problems` are objects that the server refused (nothing was
+    scheduled then).
     """
 
     pods: list[Object] = field(default_factory=list)
@@ -42,6 +44,8 @@ class Simulated:
     nodes: list[Object] = field(default_factory=list)
     slices: list[Object] = field(default_factory=list)
     pending: Mapping[tuple[str, str], PendingPod] = field(default_factory=dict)
+    notes: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    viewer: Viewer = NOBODY
     problems: list[Problem] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
     virtual_seconds: float = 0.0
@@ -67,6 +71,7 @@ async def _simulate(documents: Sequence[Document], settings: Settings, seed: int
         await _until_quiet(scheduler, cluster, running)
         result.virtual_seconds = clock.monotonic()
         result.pending = {(p.namespace, p.name): p for p in scheduler.pending()}
+        result.viewer = viewer_of(scheduler.cluster.claims, None)
         await _collect(cluster.transport, result)
         stop.set()
         await running
@@ -89,7 +94,15 @@ async def _collect(transport: Transport, result: Simulated) -> None:
     result.nodes = await _items(transport, "/api/v1/nodes", "v1", "Node")
     group = "resource.k8s.io/v1"
     result.claims = await _items(transport, f"/apis/{group}/resourceclaims", group, "ResourceClaim")
+    result.notes = _notes(await _items(transport, "/apis/events.k8s.io/v1/events", "events.k8s.io/v1", "Event"))
     result.slices = await _items(transport, f"/apis/{group}/resourceslices", group, "ResourceSlice")
+
+
+def _notes(events: Sequence[Object]) -> dict[tuple[str, str], str]:
+    """Return the latest note about each pod that could not be scheduled."""
+    failed = [event for event in events if event["reason"] == "FailedScheduling"]
+    failed.sort(key=lambda event: (event.get("series") or {}).get("lastObservedTime") or event["eventTime"])
+    return {(event["regarding"]["namespace"], event["regarding"]["name"]): event["note"] for event in failed}
 
 
 async def _items(transport: Transport, path: str, version: str, kind: str) -> list[Object]:

@@ -12,6 +12,7 @@ costs more than all the rest, and the comparison would still be needed at its en
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 
 from dra_allocator.allocator import Allocator
@@ -23,6 +24,7 @@ from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle import rejecting
 from dra_scheduler.cycle.budget import TimeBudget
 from dra_scheduler.cycle.choosing import Choice, Chooser, NodeResourcesCheck, Promising, needs_check
+from dra_scheduler.cycle.circumstances import Explainers, MissingClaims
 from dra_scheduler.cycle.decision import Bind, ClaimPlan, Decision, Reject, SpecialPlan
 from dra_scheduler.cycle.extended_resources import Variant
 from dra_scheduler.cycle.node_resources import NodeResourcesError
@@ -49,6 +51,7 @@ class Cycle:
         self._settings = settings
         self._clock = clock
         self._questioner = Questioner(cluster, clock, random, settings.binding_timeout)
+        self._explainers = Explainers(cluster, allocator, self._questioner)
         self._memo = RejectionMemo(cluster)
 
     async def decide(self, pod: PodInfo, terms: Terms = ALONE) -> Decision | None:
@@ -61,7 +64,8 @@ class Cycle:
                 return rejecting.no_nodes()
             claims = resolve(pod, self._cluster.claims)
             if isinstance(claims, str):
-                return rejecting.before_filters(pod, self._cluster, "DynamicResources", claims)
+                reject = rejecting.before_filters(pod, self._cluster, "DynamicResources", claims)
+                return replace(reject, explain=MissingClaims(pod, self._cluster.claims))
             known = None if terms.limited else self._memo.get(pod, claims)
             decision = known or await self._decide(pod, claims, limit, terms)
             if decision is not None:
@@ -78,16 +82,16 @@ class Cycle:
         state = self._memo.state()
         question = self._questioner.ask(pod, claims, terms.avoid)
         if isinstance(question, Reject):
-            return self._remember(pod, claims, question, state, terms)
+            return self._remember(pod, claims, self._explainers.of_filters(pod, claims, question), state, terms)
         extended = question.is_special
         check = NodeResourcesCheck(pod, claims, self._cluster) if needs_check(claims, self._cluster, extended) else None
         if not claims.unallocated and not extended and check is None:
             return self._commit(pod, question, None, terms)
         walk = self._walk(question, limit, terms)
         try:
-            choice = await Chooser(pod, claims, self._cluster, check, lambda: self._promising(question, limit, terms)).choose(
-                walk
-            )
+            choice = await Chooser(
+                pod, claims, self._cluster, check, lambda: self._promising(question, limit, terms)
+            ).choose(walk)
         except NodeResourcesError as error:
             return rejecting.failed(self._cluster, error)
         if choice is not None:
@@ -95,7 +99,7 @@ class Cycle:
         if walk.stale:
             return None
         reject = self._rejected(pod, question, walk.outcome(), check)
-        return self._remember(pod, claims, reject, state, terms)
+        return self._remember(pod, claims, self._explainers.of_devices(pod, claims, reject), state, terms)
 
     def _remember(self, pod: PodInfo, claims: PodClaims, reject: Reject, state: State, terms: Terms) -> Reject:
         if not terms.limited:

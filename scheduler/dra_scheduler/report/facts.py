@@ -9,7 +9,6 @@ from dra_scheduler.report.phrases import counted, shortened
 
 _RISING = re.compile(r">=?|isGreaterThan")
 _FALLING = re.compile(r"<=?|isLessThan")
-_EFFORT = "operation cancelled: actual cost limit exceeded"
 
 
 def fact_text(fact: Fact) -> str:
@@ -26,49 +25,48 @@ def fact_text(fact: Fact) -> str:
         case PoolFact():
             return _pool(fact)
         case Scarcity():
-            return f"together they need {counted(fact.wanted, 'device')}, and {fact.most:,} are there for them"
+            return f"they want {counted(fact.wanted, 'device')} together, and there are {fact.most:,} for them"
 
 
 def condition_text(condition: Condition) -> str:
     """Return which condition it is, what became of it, and what devices have instead."""
-    text = shortened(condition.text)
     unmet = condition.false + condition.failing
-    everywhere = f"all {unmet:,}" if unmet == condition.devices and unmet > 1 else f"{unmet:,}"
-    if condition.failing:
-        said = (
-            f"{text} fails on {everywhere} ({condition.error})" if condition.error else f"{text} fails on {everywhere}"
-        )
-    else:
-        said = f"{text} is false on {everywhere}"
+    where = f" on {unmet:,}" if unmet < condition.devices else " on all of them" if unmet > 1 else ""
+    said = shortened(condition.text)
+    if condition.failing < condition.devices:
+        said += f" {'fails' if condition.failing else 'is false'}{where}"
     has = [found for values in condition.values if (found := _values(values, condition))]
+    # A key that is not there is what `_values` says in more words.
+    if condition.error and not (has and condition.error.startswith("no such key")):
+        said = f"{said} ({condition.error})"
     return f"{said}: {'; '.join(has)}" if has else said
 
 
 def _values(values: Values, condition: Condition) -> str:
     name = values.name.rpartition("/")[2] or "driver"
+    kind = "attribute" if values.kind == "attribute" else "capacity"
     if not values.having:
-        lack = f"no such device has {_kind(values)} {values.name}"
+        whose = "none of them has" if values.devices > 1 else "it does not have"
+        lack = f"{whose} the {kind} {values.name}"
         return f"{lack}, did you mean {values.suggestion}?" if values.suggestion else lack
-    if values.having < values.devices:
-        missing = f"{values.devices - values.having:,} of {values.devices:,} have no {_kind(values)} {values.name}"
-        if condition.failing:
-            return f"{missing}; test for it first, or use .?{name}.orValue(...)"
+    if values.having < values.devices and condition.failing:
+        lacking = values.devices - values.having
+        lack = f"{lacking:,} of {values.devices:,} lack the {kind} {values.name}"
+        return f"{lack}, allow for that with .?{name}.orValue(...)"
     return _has(values, name, condition)
-
-
-def _kind(values: Values) -> str:
-    return "attribute" if values.kind == "attribute" else "capacity"
 
 
 def _has(values: Values, name: str, condition: Condition) -> str:
     """What the devices have, with the types where evaluating failed."""
-    types = f" (a {' or '.join(values.kinds)})" if condition.failing and values.kinds else ""
+    types = f" (of type {' or '.join(values.kinds)})" if condition.failing and values.kinds else ""
     if values.distinct == 1:
         return f"{name} is {values.values[0][0]}{types}"
-    if values.most and _RISING.search(condition.text) and not _FALLING.search(condition.text):
-        return f"the most that one has is {values.most}{types}"
-    if values.most and _FALLING.search(condition.text) and not _RISING.search(condition.text):
-        return f"the least that one has is {values.least}{types}"
+    if values.most and not condition.failing:
+        rising, falling = _RISING.search(condition.text), _FALLING.search(condition.text)
+        if rising and not falling:
+            return f"the most that one of them has is {values.most}"
+        if falling and not rising:
+            return f"the least that one of them has is {values.least}"
     shown = ", ".join(f"{text} on {count:,}" for text, count in values.values)
     more = values.distinct - len(values.values)
     return f"{name} is {shown}{f' and {more:,} other values' if more else ''}{types}"
@@ -76,12 +74,10 @@ def _has(values: Values, name: str, condition: Condition) -> str:
 
 def _shortage(fact: Shortage) -> str:
     if fact.counter_set:
-        return (
-            f"{fact.wanted} of {fact.name} is needed, and counter set {fact.counter_set} of pool {fact.pool} has "
-            f"{fact.left} of {fact.total} left"
-        )
+        whose = f"counter set {fact.counter_set} of pool {fact.pool}"
+        return f"{fact.wanted} of {fact.name} is needed, and {whose} has {fact.left} of {fact.total} left"
     if not fact.left:
-        return f"{fact.wanted} of {fact.name} is no amount that the devices give (their request policy excludes it)"
+        return f"{fact.wanted} of {fact.name} is no amount that the devices give, by their request policy"
     if fact.total == "0":
         return f"{fact.wanted} of {fact.name} is wanted, and the devices have no such capacity"
     where = f" (device {fact.device})" if fact.device else ""
@@ -89,23 +85,19 @@ def _shortage(fact: Shortage) -> str:
 
 
 def _groups(fact: Groups) -> str:
-    name = f"{fact.rule}Attribute {fact.attribute}"
+    name = f"constraint {fact.rule}Attribute {fact.attribute}"
     if fact.without and not fact.most:
         meant = f", did you mean {fact.suggestion}?" if fact.suggestion else ""
-        return f"{name}: no such device has that attribute{meant}"
+        return f"{name}: none of the devices has that attribute{meant}"
     lacking = f"; {fact.without:,} lack it" if fact.without else ""
     if fact.rule == "match":
-        return (
-            f"{name} wants {counted(fact.wanted, 'device')} with the same value, and at most {fact.most:,} have it "
-            f"({fact.value}){lacking}"
-        )
-    return f"{name} wants {counted(fact.wanted, 'different value')}, and there are {fact.most:,}{lacking}"
+        wanted = f"{counted(fact.wanted, 'device')} with the same value on one node"
+        return f"{name} wants {wanted}, and no more than {fact.most:,} have the same ({fact.value}){lacking}"
+    return f"{name} wants {counted(fact.wanted, 'different value')} on one node, and there are {fact.most:,}{lacking}"
 
 
 def _pool(fact: PoolFact) -> str:
     if fact.problem:
-        return f"{fact.pool} ({fact.problem})"
-    return (
-        f"{fact.pool} (its driver has published {fact.slices} of {counted(fact.expected, 'ResourceSlice')} of "
-        f"generation {fact.generation})"
-    )
+        return f"{fact.pool} ({fact.problem}; its driver has to correct that)"
+    slices = f"{fact.slices} of {counted(fact.expected, 'ResourceSlice')}"
+    return f"{fact.pool} (its driver has published {slices} of generation {fact.generation})"

@@ -37,6 +37,21 @@ def shortened(text: str, limit: int = LONGEST_EXPRESSION) -> str:
     return line if len(line) <= limit else f"{line[: limit - 4]} ..."
 
 
+def sentences(parts: Sequence[str]) -> str:
+    """Put parts together with semicolons; a question mark ends a sentence of its own."""
+    text = ""
+    for part in parts:
+        if text:
+            text += " " if text.endswith("?") else "; "
+        text += part
+    return text
+
+
+def ended(text: str) -> str:
+    """End a text with a full stop unless it has an end."""
+    return text if not text or text[-1] in ".?!" else f"{text}."
+
+
 def tallied(counts: Mapping[str, int]) -> str:
     """`Insufficient cpu (2), Too many pods (1)`, most first; without the number where there is one reason only."""
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))

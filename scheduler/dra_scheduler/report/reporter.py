@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from dra_allocator.rejection import Explanation
 from dra_api.clock import Clock
 from dra_scheduler.cache.claim_store import ClaimStore
 from dra_scheduler.cache.pod_info import PodInfo
@@ -49,6 +50,11 @@ class Reporter:
     def refused(self, pod: PodInfo, problem: str) -> None:
         """The cluster does not let the pod have its claim (quota, admission)."""
         self._failed(pod, UNSCHEDULABLE, problem, cut(problem))
+
+    def waiting_for(self, pod: PodInfo, reason: str, missing: Explanation) -> None:
+        """The pod is not tried, because of what is missing. Its condition is not ours to set then."""
+        text = note(reason, missing, viewer_of(self._claims, pod.namespace))
+        self._events.record(_ref(pod), "Warning", "FailedScheduling", "Scheduling", text)
 
     def scheduled(self, pod: PodInfo, node: str) -> None:
         """The pod was bound."""

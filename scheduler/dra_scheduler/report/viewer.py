@@ -36,6 +36,10 @@ class Viewer:
         return name.removeprefix(prefix) if self.namespace is not None else name
 
 
+NOBODY = Viewer(None, lambda uid: None)
+"""Knows no claim by name."""
+
+
 def viewer_of(claims: ClaimStore, namespace: str | None) -> Viewer:
     """Return the viewer of a namespace (None: of all) of a cluster with these claims."""
 

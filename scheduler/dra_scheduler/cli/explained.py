@@ -1,0 +1,36 @@
+"""Why pods are pending, in full: lines for terminals, data for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dra_scheduler.pending import PendingPod
+from dra_scheduler.report.explanation import Viewer, as_data, full, summary
+from dra_scheduler.report.phrases import ended
+
+
+def explained_lines(pending: Iterable[PendingPod], viewer: Viewer) -> Iterator[str]:
+    """Yield a paragraph per pod: what it is about, kube-scheduler's words, and everything that is known."""
+    for pod in pending:
+        yield ""
+        yield f"Pod {pod.namespace}/{pod.name} is pending"
+        said = "" if pod.details is None else summary(pod.details, viewer)
+        if said:
+            yield f"  {ended(said[:1].upper() + said[1:])}"
+        yield f"  {pod.reason}"
+        for line in () if pod.details is None else full(pod.details, viewer):
+            yield f"  {line}"
+
+
+def explained_data(pending: Iterable[PendingPod], viewer: Viewer) -> list[dict[str, Any]]:
+    """Return an entry per pod: `namespace`, `name`, `reason`, `summary`, `explanation`."""
+    return [
+        {"namespace": pod.namespace, "name": pod.name, "reason": pod.reason}
+        | (
+            {}
+            if pod.details is None
+            else {"summary": summary(pod.details, viewer), "explanation": as_data(pod.details, viewer)}
+        )
+        for pod in pending
+    ]
