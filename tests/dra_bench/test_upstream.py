@@ -80,7 +80,13 @@ def test_each_expected_failure_has_a_reason() -> None:
 
 @pytest.mark.parametrize(
     ("run", "pattern"),
-    [(None, ()), ("Admin", ("-test.run=^TestDRA$/.*/Admin",)), ("TestDRA/GA/.*", ("-test.run=TestDRA/GA/.*",))],
+    [
+        (None, ()),
+        ("Admin", ("-test.run=^TestDRA$/.*/Admin",)),
+        ("Admin|Pod/x", ("-test.run=^TestDRA$/.*/Admin|^TestDRA$/.*/Pod/x",)),
+        ("(Admin|Pod)Access", ("-test.run=^TestDRA$/.*/(Admin|Pod)Access",)),
+        ("TestDRA/GA/.*", ("-test.run=TestDRA/GA/.*",)),
+    ],
 )
 def test_a_pattern_names_tests_below_the_suite_or_whole_names(run: str | None, pattern: tuple[str, ...]) -> None:
     assert command.pattern(run) == pattern

@@ -65,7 +65,11 @@ def pattern(run: str | None) -> tuple[str, ...]:
     """Return the arguments that choose the tests: a pattern for the whole name, or for what is below the suite's."""
     if not run:
         return ()
-    return (f"-test.run={run if run.startswith(('Test', '^Test')) else f'^TestDRA$/.*/{run}'}",)
+    if run.startswith(("Test", "^Test")):
+        return (f"-test.run={run}",)
+    # Go takes what stands between bars outside of brackets as whole patterns.
+    parts = [run] if any(bracket in run for bracket in "([") else run.split("|")
+    return (f"-test.run={'|'.join(f'^TestDRA$/.*/{part}' for part in parts)}",)
 
 
 @dataclass

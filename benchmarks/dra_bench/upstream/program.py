@@ -7,8 +7,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,7 +46,7 @@ class Program:
             raise NotBuiltError(str(self.path))
         self.logs.mkdir(parents=True, exist_ok=True)
         arguments = [str(self.path), "-test.v", f"-test.timeout={self.limit:.0f}s", *self.arguments]
-        with (self.logs / "output.log").open("w") as log:
+        with _ended_in_order(), (self.logs / "output.log").open("w") as log:
             process = subprocess.Popen(
                 arguments,
                 cwd=self.folder,
@@ -90,6 +90,20 @@ class Program:
             time.sleep(0.5)
         with suppress(subprocess.TimeoutExpired):
             process.wait(5)
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Make SIGTERM an exception, as SIGINT is, so that what was started is ended before we are."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def our_scheduler() -> str:
