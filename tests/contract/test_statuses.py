@@ -183,3 +183,38 @@ async def test_kinds_of_other_groups_are_kept_as_they_are(server: Server) -> Non
     assert changed["metadata"]["labels"] == {"x": "y"}
     assert [each["metadata"]["name"] for each in (await server.get(path))["items"]] == ["rs"]
     await server.delete(f"{path}/rs")
+
+
+@contract
+async def test_the_special_claim_of_a_pod_is_named_with_what_it_serves_and_never_taken_back(server: Server) -> None:
+    body = pod()
+    body["spec"]["containers"][0]["resources"] = {
+        "requests": {"example.com/gpu": "1"},
+        "limits": {"example.com/gpu": "1"},
+    }
+    container = body["spec"]["containers"][0]["name"]
+    await server.create(server.pods, body)
+    path = f"{server.pods}/pod/status"
+    mapping = {"containerName": container, "resourceName": "example.com/gpu", "requestName": "container-0-request-0"}
+    for wrong, field in (
+        ({"requestMappings": [], "resourceClaimName": "c"}, "status.extendedResourceClaimStatus.requestMappings"),
+        (
+            {"requestMappings": [mapping | {"containerName": "x"}], "resourceClaimName": "c"},
+            "status.extendedResourceClaimStatus.requestMappings[0].containerName",
+        ),
+        (
+            {"requestMappings": [mapping | {"resourceName": "x"}], "resourceClaimName": "c"},
+            "status.extendedResourceClaimStatus.requestMappings[0].resourceName",
+        ),
+    ):
+        refused = await server.call(
+            "PATCH", path, {"status": {"extendedResourceClaimStatus": wrong}}, content_type=MERGE
+        )
+        causes = refused.expect(422)["details"]["causes"]
+        assert [cause["field"] for cause in causes] == [field]
+    named = {"requestMappings": [mapping], "resourceClaimName": "c"}
+    await server.merge(path, {"status": {"extendedResourceClaimStatus": named}})
+    kept = await server.merge(path, {"status": {"extendedResourceClaimStatus": None}})
+    assert kept["status"]["extendedResourceClaimStatus"] == named
+    replaced = await server.merge(path, {"status": {"extendedResourceClaimStatus": {"resourceClaimName": "d"}}})
+    assert replaced["status"]["extendedResourceClaimStatus"] == named | {"resourceClaimName": "d"}

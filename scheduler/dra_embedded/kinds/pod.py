@@ -63,9 +63,13 @@ class PodBehaviour(Behaviour):
         carry(new, old, "spec")
         carry(new["metadata"], old["metadata"], "ownerReferences")
         status, before = new.setdefault("status", {}), old.get("status") or {}
-        for field in ("qosClass", *_KEPT_BY_STATUS):
-            if not status.get(field) and field in before:
+        if not status.get("qosClass") and "qosClass" in before:
+            status["qosClass"] = before["qosClass"]
+        for field in _KEPT_BY_STATUS:
+            if status.get(field) is None and field in before:
                 status[field] = before[field]
+            elif status.get(field) == []:
+                del status[field]  # said on purpose: cleared
 
     def validate_status_update(self, new: Object, old: Object, call: Call) -> list[FieldError]:
         """See pod_validation."""

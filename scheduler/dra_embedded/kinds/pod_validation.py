@@ -10,6 +10,7 @@ from typing import Any
 from dra_api.names import label_problems, subdomain_problems
 from dra_api.validation import FieldError
 from dra_api.validation.errors import duplicate, forbidden, immutable, invalid, not_found, not_supported, required
+from dra_embedded.kinds.device_statuses import device_status_errors
 from dra_embedded.kinds.placement_validation import placement_errors
 from dra_embedded.kinds.resource_validation import resource_errors
 
@@ -58,7 +59,7 @@ def validate_pod_status(new: Object, old: Object) -> list[FieldError]:
             field = f"status.resourceClaimStatuses[{index}].name"
             problem = "must match the name of an entry in `spec.resourceClaims`"
             errors.append(invalid(field, each.get("name"), problem))
-    return errors
+    return errors + device_status_errors(new)
 
 
 def _validate_claims(claims: Any, errors: list[FieldError]) -> set[str]:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
-import orjson
 import pytest
 
-from dra_api.transport import Request, Response, Transport
 from dra_scheduler.settings import Settings
+from support.refusing import Refusing
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
 NAME = "example.com/gpu"
@@ -206,29 +204,6 @@ def test_the_claim_of_an_earlier_attempt_is_deleted_and_made_anew() -> None:
     bound, claim = on_stage(play)
     assert bound["spec"]["nodeName"] == "n1"
     assert claim["metadata"]["name"] != "p-extended-resources-0"
-
-
-class Refusing:
-    """Answers certain requests with an error as long as `on`; passes on the rest."""
-
-    def __init__(
-        self, inner: Transport, method: str, ending: str, message: str = "refused", *, holding: bytes = b""
-    ) -> None:
-        self._inner = inner
-        self._method, self._ending, self._holding = method, ending, holding
-        self._body = orjson.dumps({"kind": "Status", "code": 403, "reason": "Forbidden", "message": message})
-        self.on = True
-        self.count = 0
-
-    async def send(self, request: Request) -> Response:
-        meant = request.method == self._method and request.path.endswith(self._ending)
-        if self.on and meant and self._holding in (request.body or b""):
-            self.count += 1
-            return Response(403, self._body)
-        return await self._inner.send(request)
-
-    def watch(self, request: Request) -> Any:
-        return self._inner.watch(request)
 
 
 def test_a_quota_that_refuses_the_claim_leaves_the_pod_unschedulable_until_it_does_not() -> None:

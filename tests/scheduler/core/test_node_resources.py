@@ -1,0 +1,369 @@
+"""Devices that take cpu, memory and hugepages of their node: what is told, what is counted, what does not fit."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from dra_allocator.device import DeviceID
+from dra_allocator.outcome import AllocationResult, DeviceResult
+from dra_allocator.table import Table
+from dra_api import decode
+from dra_cel.quantity import Quantity
+from dra_scheduler.cycle.node_resources import NodeResourcesError, Used, statuses
+from dra_scheduler.cycle.pod_level import pod_level_problem
+from dra_scheduler.settings import Settings
+from support.objects import make_slice
+from support.refusing import Refusing
+from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
+
+ON = Settings(feature_gates={"DRANodeAllocatableResources": True})
+FIELD = "nodeAllocatableResourceClaimStatuses"
+DRIVER = "gpu.example.com"
+
+
+def mapped(amount: str) -> Raw:
+    return {"mapping": {"deviceMultiplier": amount}}
+
+
+def by_capacity(key: str, multiplier: str = "1") -> Raw:
+    return {"mapping": {"capacityKey": key, "capacityMultiplier": multiplier}}
+
+
+def overhead(**amounts: str) -> Raw:
+    return {"overhead": amounts}
+
+
+def table_of(*devices: Raw, driver: str = DRIVER) -> Table:
+    table = Table()
+    raw = make_slice("n1", 0, driver=driver)
+    raw["spec"]["devices"] = list(devices)
+    table.apply_slice(decode.resource_slice(raw))
+    return table
+
+
+def used(name: str, *devices: str, entry: str = "", driver: str = DRIVER, **consumed: str) -> Used:
+    amounts = {key: Quantity.parse(value) for key, value in consumed.items()}
+    results = [DeviceResult("r", DeviceID(driver, "n1", device), consumed_capacity=amounts) for device in devices]
+    return Used("default", name, frozenset({entry or name}), AllocationResult(tuple(results)))
+
+
+def containers(*claims: tuple[str, ...], inits: tuple[tuple[str, ...], ...] = ()) -> Raw:
+    def made(prefix: str, each: tuple[tuple[str, ...], ...]) -> list[Raw]:
+        return [
+            {"name": f"{prefix}{i}", "resources": {"claims": [{"name": name} for name in names]}}
+            for i, names in enumerate(each)
+        ]
+
+    return {"containers": made("c", claims), "initContainers": made("i", inits)}
+
+
+def test_devices_without_node_resources_have_no_entries() -> None:
+    assert statuses(containers(("a",)), [used("a", "gpu")], table_of({"name": "gpu"})) == ()
+    assert statuses(containers(), [], table_of()) == ()
+
+
+def test_a_device_stands_for_so_much_of_each_resource() -> None:
+    table = table_of({"name": "d", "nodeAllocatableResources": {"memory": mapped("1Gi"), "cpu": mapped("1")}})
+    mapping = [{"name": "cpu", "quantity": "1"}, {"name": "memory", "quantity": "1Gi"}]
+    assert statuses(containers(("a",)), [used("a", "d")], table) == (
+        {"resourceClaimName": "a", "containers": ["c0"], "mapping": mapping},
+    )
+
+
+def test_several_devices_of_a_claim_add_up() -> None:
+    resources = {"cpu": mapped("500m") | overhead(perPod="1")}
+    table = table_of(*({"name": name, "nodeAllocatableResources": resources} for name in "de"))
+    (entry,) = statuses(containers(), [used("a", "d", "e")], table)
+    assert (entry["mapping"], entry["overhead"]) == (
+        [{"name": "cpu", "quantity": "1"}],
+        [{"name": "cpu", "perPod": "2"}],
+    )
+
+
+@pytest.mark.parametrize(("multiplier", "amount"), [("1", "4"), ("2", "8"), ("250m", "1")])
+def test_what_is_consumed_of_a_capacity_is_multiplied(multiplier: str, amount: str) -> None:
+    table = table_of({"name": "d", "nodeAllocatableResources": {"cpu": by_capacity("cores", multiplier)}})
+    (entry,) = statuses(containers(), [used("a", "d", cores="4")], table)
+    assert entry["mapping"] == [{"name": "cpu", "quantity": amount}]
+
+
+def test_a_capacity_that_was_not_consumed_counts_nothing_but_none_at_all_is_an_error() -> None:
+    table = table_of({"name": "d", "nodeAllocatableResources": {"cpu": by_capacity("cores")}})
+    assert statuses(containers(), [used("a", "d", other="4")], table) == ()
+    with pytest.raises(NodeResourcesError, match="claim default/a, device d: ConsumedCapacity is nil"):
+        statuses(containers(), [used("a", "d")], table)
+
+
+def test_entries_are_sorted_by_claim_and_name_the_containers_that_use_it_init_containers_first() -> None:
+    table = table_of({"name": "d", "nodeAllocatableResources": {"cpu": mapped("1")}})
+    spec = containers(("b", "a"), ("b",), inits=(("b",),))
+    found = statuses(spec, [used("b", "d"), used("a", "d")], table)
+    assert [(entry["resourceClaimName"], entry["containers"]) for entry in found] == [
+        ("a", ["c0"]),
+        ("b", ["i0", "c0", "c1"]),
+    ]
+
+
+def test_a_claim_that_no_container_uses_counts_all_the_same() -> None:
+    table = table_of({"name": "d", "nodeAllocatableResources": {"memory": overhead(perPod="1Gi", perContainer="1Mi")}})
+    (entry,) = statuses(containers(()), [used("a", "d")], table)
+    assert entry == {
+        "resourceClaimName": "a",
+        "overhead": [{"name": "memory", "perPod": "1Gi", "perContainer": "1Mi"}],
+    }
+
+
+def test_the_device_of_the_driver_counts_not_another_of_that_name() -> None:
+    table = table_of({"name": "d", "nodeAllocatableResources": {"cpu": mapped("1")}})
+    other = make_slice("n1", 0, driver="other.example.com", name="other")
+    other["spec"]["devices"] = [{"name": "d", "nodeAllocatableResources": {"cpu": mapped("9")}}]
+    table.apply_slice(decode.resource_slice(other))
+    (entry,) = statuses(containers(), [used("a", "d")], table)
+    assert entry["mapping"] == [{"name": "cpu", "quantity": "1"}]
+
+
+def test_a_device_that_is_gone_beside_one_that_takes_something_is_an_error() -> None:
+    table = table_of({"name": "d", "nodeAllocatableResources": {"cpu": mapped("1")}})
+    with pytest.raises(NodeResourcesError, match=r"device gone not found in pool n1 for driver gpu\.example\.com"):
+        statuses(containers(), [used("a", "d", "gone")], table)
+
+
+ENTRY = {"resourceClaimName": "a", "containers": ["c"], "mapping": [{"name": "cpu", "quantity": "4"}]}
+
+
+def level(pod: Raw, container: Raw, *more: Raw) -> dict[str, Any]:
+    """A pod with resources on its own level, and on its containers'."""
+    own = [{"name": name, "resources": each} for name, each in zip("cde", (container, *more), strict=False)]
+    return {"resources": pod, "containers": own}
+
+
+TOO_LITTLE = "is insufficient to cover the aggregated container and node-allocatable DRA requests"
+LIMIT = "pod level limit for cpu is insufficient to cover the limit and DRA overhead for container c"
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        (level({}, {"requests": {"cpu": "2"}}), ""),
+        (level({"requests": {"cpu": "6"}}, {"requests": {"cpu": "2"}}), ""),
+        (level({"requests": {"cpu": "5"}}, {"requests": {"cpu": "2"}}), f"pod level request for cpu {TOO_LITTLE}"),
+        (level({"requests": {"memory": "1"}}, {"requests": {"cpu": "2"}}), ""),
+        (level({"limits": {"cpu": "6"}}, {"limits": {"cpu": "2"}}), ""),
+        (level({"limits": {"cpu": "5"}}, {"limits": {"cpu": "2"}}), LIMIT),
+        # Limits may be overcommitted, each container's own has to fit.
+        (level({"limits": {"cpu": "6"}}, {"limits": {"cpu": "2"}}, {"limits": {"cpu": "6"}}), ""),
+    ],
+)
+def test_the_pod_level_has_to_cover_containers_and_devices(spec: Raw, problem: str) -> None:
+    assert pod_level_problem(spec, [ENTRY]) == problem
+
+
+def test_overhead_counts_on_the_pod_level_once_per_pod_and_once_per_container() -> None:
+    spec = level({"requests": {"memory": "1000"}}, {"requests": {"memory": "100"}}, {"requests": {"memory": "100"}})
+    entry: Raw = {"resourceClaimName": "a", "containers": ["c", "d"]}
+    fits = entry | {"overhead": [{"name": "memory", "perPod": "400", "perContainer": "200"}]}
+    assert pod_level_problem(spec, [fits]) == ""
+    more = entry | {"overhead": [{"name": "memory", "perPod": "401", "perContainer": "200"}]}
+    assert pod_level_problem(spec, [more]) == f"pod level request for memory {TOO_LITTLE}"
+
+
+def test_hugepages_have_to_be_covered_by_the_limit_all_together() -> None:
+    entry: Raw = {"resourceClaimName": "a", "mapping": [{"name": "hugepages-2Mi", "quantity": "4Mi"}]}
+    spec = level({"limits": {"hugepages-2Mi": "6Mi"}}, {"limits": {"hugepages-2Mi": "2Mi"}})
+    assert pod_level_problem(spec, [entry]) == ""
+    more = level({"limits": {"hugepages-2Mi": "4Mi"}}, {"limits": {"hugepages-2Mi": "2Mi"}})
+    assert pod_level_problem(more, [entry]) == (
+        "pod level limit for hugepages-2Mi is insufficient to cover the aggregated container and node-allocatable DRA "
+        "limits"
+    )
+
+
+# On the stage: a node with 8 cpus and 16Gi of memory.
+
+
+async def cluster(stage: Stage, resources: Raw, *, devices: int = 2, **device: Any) -> None:
+    slice_ = resource_slice("n1", devices)
+    for each in slice_["spec"]["devices"]:
+        each.update(device, nodeAllocatableResources=resources)
+    declared = node("n1")
+    declared["status"]["declaredFeatures"] = ["DRANodeAllocatableResources"]
+    await stage.create(declared, slice_, device_class())
+
+
+def with_claim(name: str, own: str, *, uses: int = 1, cpu: str = "1", **spec: Any) -> Raw:
+    made = pod(name, claim=own, cpu=cpu, **spec)
+    first = made["spec"]["containers"][0]
+    others = [first | {"name": f"c{i}"} for i in range(1, uses)]
+    made["spec"]["containers"] = [first, *others]
+    if not uses:
+        first["resources"].pop("claims")
+        made["spec"]["containers"] = [first]
+    return made
+
+
+def test_what_the_devices_take_is_in_the_status_and_counts_on_the_node() -> None:
+    async def play(stage: Stage) -> tuple[Raw, str]:
+        await cluster(stage, {"cpu": mapped("4"), "memory": overhead(perPod="1Gi")})
+        await stage.create(claim("a"), with_claim("p", "a"))
+        await stage.settle()
+        await stage.create(pod("other", cpu="4"))
+        await stage.settle()
+        return await stage.pod("p"), (await stage.condition("other"))[2]
+
+    bound, message = on_stage(play, ON)
+    assert bound["spec"]["nodeName"] == "n1"
+    assert bound["status"][FIELD] == [
+        {
+            "resourceClaimName": "a",
+            "containers": ["main"],
+            "mapping": [{"name": "cpu", "quantity": "4"}],
+            "overhead": [{"name": "memory", "perPod": "1Gi"}],
+        }
+    ]
+    assert message.startswith("0/1 nodes are available: 1 Insufficient cpu.")
+
+
+def test_a_device_that_takes_more_than_the_node_has_does_not_fit() -> None:
+    async def play(stage: Stage) -> tuple[str, dict[str, Raw]]:
+        await cluster(stage, {"cpu": mapped("8")})
+        await stage.create(claim("a"), with_claim("p", "a"))
+        await stage.settle()
+        return (await stage.condition("p"))[2], await stage.claims()
+
+    message, claims = on_stage(play, ON)
+    expected = "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: "
+    assert message.startswith(expected + "1 Preemption is not helpful for scheduling.")
+    assert "status" not in claims["a"] or not claims["a"]["status"].get("allocation")
+
+
+def test_consumed_capacity_counts() -> None:
+    async def play(stage: Stage) -> tuple[Raw, str]:
+        shared = {"allowMultipleAllocations": True, "capacity": {"cores": {"value": "6"}}}
+        await cluster(stage, {"cpu": by_capacity("cores")}, devices=1, **shared)
+        await stage.create(claim("a"), with_claim("p", "a"))
+        await stage.settle()
+        return await stage.pod("p"), (await stage.nodes_of_pods())["p"]
+
+    bound, at = on_stage(play, ON)
+    assert at == "n1"
+    assert bound["status"][FIELD][0]["mapping"] == [{"name": "cpu", "quantity": "6"}]
+
+
+@pytest.mark.parametrize("resources", [{"cpu": mapped("1")}, {"cpu": mapped("1") | overhead(perPod="1")}])
+def test_a_claim_with_a_mapped_device_is_for_one_pod_only(resources: Raw) -> None:
+    async def play(stage: Stage) -> tuple[str, str]:
+        await cluster(stage, resources)
+        await stage.create(claim("a"), with_claim("p", "a"))
+        await stage.settle()
+        await stage.create(with_claim("q", "a"))
+        await stage.settle()
+        message = (await stage.condition("q"))[2]
+        await stage.delete(with_claim("p", "a"))
+        await stage.settle()
+        return message, (await stage.nodes_of_pods())["q"]
+
+    message, at = on_stage(play, ON)
+    assert "1 node allocatable resource claim a has a mapped device and cannot be shared across pods" in message
+    assert at == "n1"
+
+
+def test_two_pods_at_once_do_not_share_a_mapped_device_either() -> None:
+    async def play(stage: Stage) -> list[str]:
+        await cluster(stage, {"cpu": mapped("1")})
+        await stage.create(claim("a"), with_claim("p", "a"), with_claim("q", "a"))
+        await stage.settle()
+        return sorted((await stage.nodes_of_pods()).values())
+
+    assert on_stage(play, ON) == ["", "n1"]
+
+
+def test_overhead_alone_is_counted_for_each_pod_that_shares() -> None:
+    async def play(stage: Stage) -> tuple[dict[str, str], Raw]:
+        await cluster(stage, {"cpu": overhead(perPod="2", perContainer="1")})
+        await stage.create(claim("a"), with_claim("p", "a"))
+        await stage.settle()
+        await stage.create(with_claim("q", "a"), with_claim("r", "a"))
+        await stage.settle()
+        return await stage.nodes_of_pods(), (await stage.pod("q"))["status"]
+
+    # Four cpus each: the container's own, two for the pod, one for the container.
+    nodes, status = on_stage(play, ON)
+    assert sorted(nodes.values()) == ["", "n1", "n1"]
+    assert nodes["p"] == "n1"
+    if nodes["q"]:
+        assert status[FIELD][0]["overhead"] == [{"name": "cpu", "perPod": "2", "perContainer": "1"}]
+
+
+@pytest.mark.parametrize(
+    ("resources", "key"), [({"cpu": mapped("1")}, "mapping"), ({"cpu": overhead(perPod="1")}, "overhead")]
+)
+def test_a_claim_that_no_container_uses_is_counted_in_the_status(resources: Raw, key: str) -> None:
+    async def play(stage: Stage) -> Raw:
+        await cluster(stage, resources)
+        await stage.create(claim("a"), with_claim("p", "a", uses=0))
+        await stage.settle()
+        return await stage.pod("p")
+
+    entry = on_stage(play, ON)["status"][FIELD][0]
+    assert "containers" not in entry
+    assert entry[key]
+
+
+def test_the_pod_level_is_checked_before_a_node_is_chosen() -> None:
+    async def play(stage: Stage) -> str:
+        await cluster(stage, {"cpu": mapped("4")})
+        await stage.create(claim("a"), with_claim("p", "a", cpu="2", resources={"requests": {"cpu": "5"}}))
+        await stage.settle()
+        return (await stage.condition("p"))[2]
+
+    assert f"1 pod level request for cpu {TOO_LITTLE}" in on_stage(play, ON)
+
+
+def test_with_the_gate_off_devices_take_nothing() -> None:
+    async def play(stage: Stage) -> Raw:
+        await cluster(stage, {"cpu": mapped("100")})
+        await stage.create(claim("a"), with_claim("p", "a"))
+        await stage.settle()
+        return await stage.pod("p")
+
+    bound = on_stage(play)
+    assert bound["spec"]["nodeName"] == "n1"
+    assert FIELD not in bound["status"]
+
+
+def test_a_binding_that_fails_takes_it_back() -> None:
+    async def play(stage: Stage) -> tuple[Raw, Raw]:
+        await stage.kill()
+        refusing = Refusing(stage.transport, "POST", "/binding")
+        await stage.start(refusing)
+        await cluster(stage, {"cpu": mapped("4")})
+        await stage.create(claim("a"), with_claim("p", "a"))
+        await asyncio.sleep(0.5)
+        before = (await stage.pod("p"))["status"]
+        refusing.on = False
+        await stage.settle(15)
+        return before, await stage.pod("p")
+
+    before, bound = on_stage(play, ON)
+    assert not before.get(FIELD)
+    assert bound["spec"]["nodeName"] == "n1"
+    assert bound["status"][FIELD][0]["mapping"] == [{"name": "cpu", "quantity": "4"}]
+
+
+def test_devices_that_take_node_resources_do_not_serve_extended_resources() -> None:
+    async def play(stage: Stage) -> str:
+        await cluster(stage, {"cpu": mapped("1")})
+        await stage.patch(device_class(), {"spec": {"extendedResourceName": "example.com/gpu"}})
+        asks = pod("p")
+        asks["spec"]["containers"][0]["resources"] = {
+            "requests": {"example.com/gpu": "1"},
+            "limits": {"example.com/gpu": "1"},
+        }
+        await stage.create(asks)
+        await stage.settle()
+        return (await stage.condition("p"))[2]
+
+    assert "1 devices that take resources of their node cannot serve extended resources" in on_stage(play, ON)
