@@ -15,11 +15,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from functools import partial
 from typing import TypeVar
 
 from dra_api import encode
@@ -30,14 +29,17 @@ from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.client.errors import ApiStatusError, ConflictError
 from dra_scheduler.cycle.decision import Bind, ClaimPlan, SpecialPlan, Wait
-from dra_scheduler.errors import SchedulerError
+from dra_scheduler.device_wait import DevicesNotReadyError, DeviceWait
+from dra_scheduler.gang.consumers import consumer
+from dra_scheduler.gang.together import GroupBrokenError, Together
 from dra_scheduler.locks import Locks
-from dra_scheduler.readiness import Readiness, allocated_at, readiness
 from dra_scheduler.rivals import RivalError, check_rivals
 from dra_scheduler.settings import Settings
 from dra_scheduler.signals import Signals
+from dra_scheduler.slots import Slot
 from dra_scheduler.special_claims import SpecialClaims
 from dra_scheduler.writes.binding_writer import BindingWriter
+from dra_scheduler.writes.claim_bodies import reserved_for
 from dra_scheduler.writes.claim_writer import ClaimWriter
 from dra_scheduler.writes.condition_writer import ConditionWriter
 from dra_scheduler.writes.errors import (
@@ -48,7 +50,7 @@ from dra_scheduler.writes.errors import (
     WriteError,
 )
 from dra_scheduler.writes.pod_status_writer import PodStatusWriter
-from dra_scheduler.writes.refs import ClaimRef, PodRef
+from dra_scheduler.writes.refs import ClaimRef, GroupRef, PodRef
 
 FIRST_DELAY = 0.5
 DELAY_CAP = 10.0
@@ -56,10 +58,6 @@ DELAY_CAP = 10.0
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
-
-
-class DevicesNotReadyError(SchedulerError):
-    """The devices' binding conditions failed, or were not true in time: their driver's or the device's fault."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +84,8 @@ class _Task:
     pod: PodInfo
     ref: PodRef
     bind: Bind
+    together: Together | None = None
+    slot: Slot | None = None
     reserved: list[Claim] = field(default_factory=list)
     contested: int = 0
     nominated: bool = False
@@ -94,7 +94,7 @@ class _Task:
 
 
 class Binder:
-    """Carries out decisions. `waiting` has, by uid, what pods wait for in the middle of it."""
+    """Carries out decisions."""
 
     def __init__(
         self,
@@ -119,16 +119,30 @@ class Binder:
         self._clock = clock
         self._settings = settings
         self._locks = Locks()
-        self.waiting: dict[str, Wait] = {}
+        self._wait = DeviceWait(cluster, signals, clock, settings.binding_timeout)
 
-    async def run(self, pod: PodInfo, bind: Bind) -> BindOutcome:
-        """Write what was decided; on failure undo it and forget what was assumed. Never raises for what may happen."""
-        task = _Task(pod, PodRef(pod.namespace, pod.name, pod.uid), bind)
+    @property
+    def waiting(self) -> Mapping[str, Wait]:
+        """What pods wait for in the middle of being bound, by uid."""
+        return self._wait.waiting
+
+    async def run(
+        self, pod: PodInfo, bind: Bind, *, together: Together | None = None, slot: Slot | None = None
+    ) -> BindOutcome:
+        """Write what was decided; on failure undo it and forget what was assumed. Never raises for what may happen.
+
+        `together`: the other pods of its group, without enough of which it is not bound. `slot`: its place for writing.
+        """
+        task = _Task(pod, PodRef(pod.namespace, pod.name, pod.uid), bind, together, slot)
         try:
             await self._carry_out(task)
         except RivalError as error:
             await self._undo(task, deallocate=True)
             return BindOutcome(False, str(error), conflict=True, contested=1)
+        except GroupBrokenError as error:
+            # Nothing of the group may keep devices that others could use.
+            await self._undo(task, deallocate=True)
+            return BindOutcome(False, str(error), conflict=True)
         except (ClaimLostError, BindLostError, ConflictError) as error:
             await self._undo(task)
             return BindOutcome(False, str(error), conflict=True)
@@ -147,15 +161,23 @@ class Binder:
             await self._write_special(task, task.bind.special)
         if task.bind.node_resources:
             await self._write_node_resources(task)
-        contested = check_rivals(self._cluster, task.reserved)
-        task.contested = len(contested)
-        for device in contested:
-            _log.warning("device allocated twice, the other allocation is later pod=%s device=%s", task.ref, device)
-        await self._until_ready(task)
+        self._look_for_rivals(task)
+        await self._wait.until_ready(
+            task.ref, task.reserved, partial(self._begin_wait, task), together=task.together, slot=task.slot
+        )
+        # Once more: the wait may have been long.
+        self._look_for_rivals(task)
         if task.bind.special is not None:
             await self._tell_special(task, task.bind.special)
         if not task.bind.placed:
             await self._until_known(lambda: self._bindings.bind(task.ref, task.bind.node))
+
+    def _look_for_rivals(self, task: _Task) -> None:
+        contested = check_rivals(self._cluster, task.reserved)
+        if len(contested) > task.contested:
+            devices = ", ".join(map(str, contested))
+            _log.warning("devices allocated twice, the other allocation is later pod=%s devices=%s", task.ref, devices)
+        task.contested = len(contested)
 
     async def _write_claim(self, task: _Task, plan: ClaimPlan) -> None:
         # Several pods may have decided the same claim: the first writes the allocation, the others join it.
@@ -164,7 +186,8 @@ class Binder:
             if claim is None:
                 raise ClaimLostError(f"{plan.namespace}/{plan.name}", "deleted meanwhile")
             wanted = None if plan.allocation is None else encode.allocation(plan.allocation)
-            answer = await self._claims.allocate_and_reserve(claim.raw, wanted, task.ref)
+            who = consumer(task.pod, claim, self._cluster)
+            answer = await self._claims.allocate_and_reserve(claim.raw, wanted, who)
             self._cluster.learn_claim(answer)
             task.reserved.append(claim)
 
@@ -195,25 +218,8 @@ class Binder:
                 await asyncio.sleep(delay)
                 delay = min(delay * 2, DELAY_CAP)
 
-    async def _until_ready(self, task: _Task) -> None:
-        """Wait for the devices' binding conditions (KEP-5007)."""
-        uid = task.pod.uid
-        until = (uid, *(claim.uid for claim in task.reserved))
-        with self._signals.listen(until) as changed:
-            try:
-                while True:
-                    # Before looking, so that nothing that happens after the look is missed.
-                    changed.clear()
-                    if self._ready(task):
-                        return
-                    await self._nominate(task, task.bind.node)
-                    seconds = self._seconds_left(task)
-                    self.waiting[uid] = Wait("waiting for the binding conditions of its devices", until, seconds)
-                    with contextlib.suppress(TimeoutError):
-                        async with asyncio.timeout(seconds):
-                            await changed.wait()
-            finally:
-                self.waiting.pop(uid, None)
+    async def _begin_wait(self, task: _Task, reason: str) -> None:
+        await self._nominate(task, task.bind.node)
 
     async def _nominate(self, task: _Task, node: str) -> None:
         """Say where the pod will go before it waits, and take it back ("") if it does not: autoscalers read it."""
@@ -225,30 +231,6 @@ class Binder:
         except (WriteError, ApiStatusError, TransportError) as error:
             # Only advice for others, so the pod goes on without it.
             _log.warning("nominatedNodeName not written pod=%s error=%s", task.ref, error)
-
-    def _ready(self, task: _Task) -> bool:
-        if self._cluster.pods.get(task.pod.uid) is None:
-            raise BindLostError(f"pod {task.ref}: deleted before it was bound")
-        states = []
-        for claim in task.reserved:
-            if claim.allocation is None:
-                raise ClaimLostError(f"{claim.namespace}/{claim.name}", "deallocated meanwhile")
-            states.append(readiness(claim.raw))
-            if states[-1] is Readiness.FAILED:
-                where = f"{claim.namespace}/{claim.name}"
-                raise DevicesNotReadyError(f"claim {where}: a binding failure condition of a device is true")
-        return Readiness.WAITING not in states
-
-    def _seconds_left(self, task: _Task) -> float:
-        """Return how long may still be waited. Raises DevicesNotReadyError when the time is up."""
-        now = self._clock.now()
-        limit = timedelta(seconds=self._settings.binding_timeout)
-        for claim in task.reserved:
-            since = allocated_at(claim.raw) or now
-            if readiness(claim.raw) is Readiness.WAITING and now >= since + limit:
-                raise DevicesNotReadyError(f"device binding timeout: claim={claim.namespace}/{claim.name}")
-        ends = [(allocated_at(claim.raw) or now) + limit for claim in task.reserved]
-        return max(0.001, (min(ends) - now).total_seconds())
 
     async def _undo(self, task: _Task, *, deallocate: bool = False) -> None:
         """Take back the reservations, then forget. What cannot be taken back is left to the next attempt."""
@@ -276,8 +258,11 @@ class Binder:
         """Delete the claim for extended resources that an earlier attempt has left; whether it is done."""
         return await self._special.discard(claim, pod)
 
-    async def release(self, claim: Claim, pod: PodRef, *, deallocate: bool) -> bool:
-        """Remove the pod's reservation, and the allocation too if asked and nobody else uses it; whether it is done."""
+    async def release(self, claim: Claim, pod: PodRef | GroupRef, *, deallocate: bool) -> bool:
+        """Remove a pod's or group's reservation, and if asked the allocation too unless somebody else uses it.
+
+        Returns whether it is done.
+        """
         ref = ClaimRef(claim.namespace, claim.name, claim.uid)
         try:
             async with self._locks.hold(claim.uid):
@@ -286,10 +271,12 @@ class Binder:
                     self._cluster.learn_claim(live)
                 if live is None or not deallocate:
                     return True
+                if reserved_for(live):
+                    return False
                 answer = await self._claims.deallocate(live)
                 if answer is not None:
                     self._cluster.learn_claim(answer)
                 return True
         except (WriteError, ApiStatusError, TransportError) as error:
-            _log.warning("not taken back, the next attempt takes it up pod=%s claim=%s error=%s", pod, ref, error)
+            _log.warning("not taken back, the next attempt takes it up of=%s claim=%s error=%s", pod, ref, error)
             return False

@@ -14,6 +14,7 @@ from dra_api.references import (
     NAMESPACE,
     NODE,
     POD,
+    POD_GROUP,
     RESOURCE_CLAIM,
     RESOURCE_SLICE,
     Resource,
@@ -48,6 +49,8 @@ def reflectors(transport: Transport, served: Served, cluster: Cluster, clock: Cl
         (RESOURCE_CLAIM, cluster.apply_claim, version),
         (POD, cluster.apply_pod, None),
     ]
+    if served.pod_group_version is not None:
+        feeds.insert(0, (POD_GROUP, cluster.apply_pod_group, served.pod_group_version))
     if served.taint_rule_version is not None and cluster.features.device_taints:
         feeds.append((DEVICE_TAINT_RULE, cluster.apply_taint_rule, served.taint_rule_version))
     trouble = TroubleLog(clock)

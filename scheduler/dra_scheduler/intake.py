@@ -7,6 +7,8 @@ from collections.abc import Collection
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.pod_claims import resolve
+from dra_scheduler.gang.rules import gated
+from dra_scheduler.gang.work import GroupWork
 from dra_scheduler.plugins import Plugin
 from dra_scheduler.queue.events import ClaimChanged, ClusterEvent
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
@@ -27,6 +29,8 @@ class Intake:
         self._signals = signals
         self._queue: SchedulingQueue | None = None
         self.reporter: Reporter | None = None
+        self.groups: GroupWork | None = None
+        """What becomes of PodGroups, where they are scheduled."""
 
     def connect(self, queue: SchedulingQueue) -> None:
         """Begin to listen, for this queue."""
@@ -39,6 +43,9 @@ class Intake:
         """Return who keeps a pod from being tried."""
         if pod.gates and not pod.node_name:
             return "SchedulingGates", f"waiting for scheduling gates: [{' '.join(pod.gates)}]"
+        waiting = gated(pod, self._cluster)
+        if waiting:
+            return "GangScheduling", waiting
         problem = self.claims_problem(pod)
         return ("DynamicResources", problem) if problem else None
 
@@ -70,6 +77,8 @@ class Intake:
 
     def happened(self, event: ClusterEvent) -> None:
         """See Listener."""
+        if self.groups is not None:
+            self.groups.happened(event)
         if isinstance(event, ClaimChanged):
             self._signals.notify(event.change.claim.uid)
         if self._queue is not None:

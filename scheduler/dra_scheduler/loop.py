@@ -7,14 +7,17 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from dra_scheduler.binding import Binder
+from dra_scheduler.binding import Binder, BindOutcome
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.cycle import Cycle
 from dra_scheduler.cycle.decision import Bind, Decision, Reject, Wait
+from dra_scheduler.gang.together import Together
+from dra_scheduler.gang.work import GroupWork
 from dra_scheduler.queue.entry import Entry
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
 from dra_scheduler.report.reporter import Reporter
+from dra_scheduler.slots import Slot
 from dra_scheduler.supervision import Supervisor
 from dra_scheduler.writes.refs import PodRef
 
@@ -48,6 +51,7 @@ class ScheduleLoop:
         reporter: Reporter,
         supervisor: Supervisor,
         max_in_flight: int,
+        groups: GroupWork | None = None,
     ) -> None:
         self._cluster = cluster
         self._queue = queue
@@ -55,6 +59,7 @@ class ScheduleLoop:
         self._binder = binder
         self._reporter = reporter
         self._supervisor = supervisor
+        self._groups = groups
         self._slots = asyncio.Semaphore(max_in_flight)
         self._binding: set[asyncio.Task[None]] = set()
         self._stopping = False
@@ -68,8 +73,11 @@ class ScheduleLoop:
             if self._stopping:
                 # What is under way is finished; whoever stops us then cancels this task.
                 await asyncio.Event().wait()
-            decision = await self._cycle.decide(entry.pod)
-            self._follow(entry, decision)
+            if self._groups is not None and entry.pod.group and not entry.pod.node_name:
+                self._slots.release()
+                await self._groups.schedule(entry, self)
+            else:
+                self._follow(entry, await self._cycle.decide(entry.pod))
             # Watches, probes and bind tasks get their turn between any two pods.
             await asyncio.sleep(0)
 
@@ -86,7 +94,8 @@ class ScheduleLoop:
 
     def idle(self) -> bool:
         """Whether nothing is on its way to the API server."""
-        return not self._binding and not self._reporter.waiting
+        told = not self._reporter.waiting and (self._groups is None or not self._groups.waiting)
+        return not self._binding and told
 
     def waits_for(self, uid: str) -> Wait | None:
         """Return what a pod waits for in the middle of being bound."""
@@ -97,30 +106,44 @@ class ScheduleLoop:
         match decision:
             case Bind():
                 # The slot is the bind task's now.
-                self._start(self._bind(pod, decision), f"bind {pod.namespace}/{pod.name}")
+                self._start_bind(pod, decision, None)
                 return
             case Reject(release=release) if release:
-                self._start(self._release(pod, decision), f"release {pod.namespace}/{pod.name}")
+                self.start(self._release(pod, decision), f"release {pod.namespace}/{pod.name}")
                 return
             case Reject():
-                self._rejected(pod, decision)
+                self.rejected(pod, decision)
             case None:
                 # Deleted (then the queue has forgotten it), or changed meanwhile: at once with what it is now.
                 self._queue.retry(pod.uid, "", error=False)
         self._slots.release()
 
-    def _start(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        """Start what follows from a decision; it has the slot until it ends."""
+    def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Start what follows from a decision."""
         task = self._supervisor.once(name, work)
         self._binding.add(task)
-        task.add_done_callback(self._ended)
+        task.add_done_callback(self._binding.discard)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._binding.discard(task)
-        self._slots.release()
+    async def bind(self, pod: PodInfo, bind: Bind, together: Together) -> None:
+        """Start to bind a pod of a group, as soon as there is a place for it."""
+        await self._slots.acquire()
+        self._start_bind(pod, bind, together)
 
-    async def _bind(self, pod: PodInfo, bind: Bind) -> None:
-        outcome = await self._binder.run(pod, bind)
+    def _start_bind(self, pod: PodInfo, bind: Bind, together: Together | None) -> None:
+        self.start(self._with_slot(pod, bind, together), f"bind {pod.namespace}/{pod.name}")
+
+    async def _with_slot(self, pod: PodInfo, bind: Bind, together: Together | None) -> None:
+        """Bind a pod; the slot that was acquired for it is its own until it ends, or waits."""
+        slot = Slot(self._slots)
+        try:
+            outcome = await self._binder.run(pod, bind, together=together, slot=slot)
+            if self._groups is not None and together is not None:
+                await self._groups.leave(pod)
+            self._bound(pod, bind, outcome)
+        finally:
+            slot.give()
+
+    def _bound(self, pod: PodInfo, bind: Bind, outcome: BindOutcome) -> None:
         self.counts.contested += outcome.contested
         if outcome.bound:
             self.counts.bound += 1
@@ -154,23 +177,27 @@ class ScheduleLoop:
 
     async def _release(self, pod: PodInfo, reject: Reject) -> None:
         """Give up one allocation that fits no node any more and that nobody else uses, as kube-scheduler does."""
-        done = ""
+        try:
+            self.rejected(pod, reject, await self._given_up(pod, reject))
+        finally:
+            self._slots.release()
+
+    async def _given_up(self, pod: PodInfo, reject: Reject) -> str:
         for uid in reject.release:
             claim = self._cluster.claims.by_uid(uid)
             if claim is not None and claim.special and claim.owner_uid == pod.uid:
                 if await self._binder.discard(claim, PodRef(pod.namespace, pod.name, pod.uid)):
-                    self._rejected(pod, reject, DELETED)
-                    return
+                    return DELETED
                 continue
             if claim is None or claim.allocation is None or set(claim.reserved_for) - {pod.uid}:
                 continue
             ref = PodRef(pod.namespace, pod.name, pod.uid)
             if await self._binder.release(claim, ref, deallocate=True):
-                done = DEALLOCATED
-                break
-        self._rejected(pod, reject, done)
+                return DEALLOCATED
+        return ""
 
-    def _rejected(self, pod: PodInfo, reject: Reject, done: str = "") -> None:
+    def rejected(self, pod: PodInfo, reject: Reject, done: str = "") -> None:
+        """The pod stays; `done` is what was undone to help it."""
         now = self._cluster.pods.get(pod.uid)
         if now is None or self._queue.get(pod.uid) is None:
             return

@@ -28,6 +28,18 @@ def readiness(claim: Mapping[str, Any]) -> Readiness:
     return Readiness.WAITING if Readiness.WAITING in states else Readiness.READY
 
 
+def failure(claim: Mapping[str, Any]) -> str:
+    """Return kube-scheduler's words for a device whose binding failed."""
+    name = (claim.get("metadata") or {}).get("name") or ""
+    for result in _conditional_results(claim):
+        wanted = result.get("bindingFailureConditions") or ()
+        for condition in _conditions(claim, result):
+            if condition.get("type") in wanted and condition.get("status") == "True":
+                reason, message = condition.get("reason") or "", condition.get("message") or ""
+                return f'device binding failed: claim={name}, reason={reason}, message="{message}"'
+    return f"device binding failed: claim={name}"
+
+
 def allocated_at(claim: Mapping[str, Any]) -> datetime | None:
     """Return `allocationTimestamp`, None if there is none or it cannot be read."""
     text = ((claim.get("status") or {}).get("allocation") or {}).get("allocationTimestamp")
@@ -52,7 +64,12 @@ def _device_state(claim: Mapping[str, Any], result: Mapping[str, Any]) -> Readin
 
 
 def _true_conditions(claim: Mapping[str, Any], result: Mapping[str, Any]) -> set[str]:
+    return {c["type"] for c in _conditions(claim, result) if c.get("status") == "True"}
+
+
+def _conditions(claim: Mapping[str, Any], result: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what the driver reports of an allocated device."""
     for device in (claim.get("status") or {}).get("devices") or ():
         if all(device.get(key) == result.get(key) for key in ("driver", "pool", "device", "shareID")):
-            return {c["type"] for c in device.get("conditions") or () if c.get("status") == "True"}
-    return set()
+            return list(device.get("conditions") or ())
+    return []

@@ -74,7 +74,9 @@ class _Claimed:
 
 
 def _stays(cluster: Cluster, claim: Claim) -> _Claimed:
-    users = (cluster.pods.get(uid) for uid in claim.reserved_for)
+    users = [pod for pod in map(cluster.pods.get, claim.reserved_for) if pod is not None]
+    for group in claim.reserved_groups:
+        users += cluster.groups.bound((claim.namespace, group))
     allocation = (claim.raw.get("status") or {}).get("allocation") or {}
     since = allocation.get("allocationTimestamp") or claim.raw["metadata"].get("creationTimestamp") or ""
-    return _Claimed(any(pod is not None and pod.node_name for pod in users), since, claim.uid)
+    return _Claimed(any(pod.node_name for pod in users), since, claim.uid)

@@ -14,6 +14,7 @@ import asyncio
 import logging
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from random import Random
 
 from dra_allocator.allocator import Allocator
@@ -22,11 +23,14 @@ from dra_api.transport import Transport
 from dra_scheduler.binding import Binder
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.client.api import Api
-from dra_scheduler.client.discovery import Served, discover
+from dra_scheduler.client.discovery import Served, discover, pod_group_version
 from dra_scheduler.client.reflector import Reflector
 from dra_scheduler.cycle.cycle import Cycle
 from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.feed import reflectors
+from dra_scheduler.gang.group_cycle import GroupCycle
+from dra_scheduler.gang.rules import GROUPS
+from dra_scheduler.gang.work import GroupWork
 from dra_scheduler.intake import Intake
 from dra_scheduler.loop import Counts, ScheduleLoop
 from dra_scheduler.pending import PendingPod, pending_pods
@@ -43,6 +47,7 @@ from dra_scheduler.writes.binding_writer import BindingWriter
 from dra_scheduler.writes.claim_writer import ClaimWriter
 from dra_scheduler.writes.condition_writer import ConditionWriter
 from dra_scheduler.writes.event_writer import EventWriter
+from dra_scheduler.writes.group_condition_writer import GroupConditionWriter
 from dra_scheduler.writes.pod_status_writer import PodStatusWriter
 from dra_scheduler.writes.special_claims import SpecialClaimWriter
 
@@ -86,7 +91,7 @@ class Scheduler:
         """Set once all caches are filled for the first time; stays set."""
         self.reflectors: list[Reflector] = []
         """What keeps the caches up to date, once the scheduler runs."""
-        self.background_writers: dict[str, EventWriter | ConditionWriter] = {}
+        self.background_writers: dict[str, EventWriter | ConditionWriter | GroupConditionWriter] = {}
         """What is written in the background, by name."""
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -99,6 +104,8 @@ class Scheduler:
         served = await discover(api)
         _log.info("connected server=%s resource.k8s.io=%s", served.git_version, served.resource_version)
         self.cluster.use(FeatureGates.of(self._settings.feature_gates, served.server.minor))
+        if self.cluster.gates.enabled(GROUPS):
+            served = replace(served, pod_group_version=await pod_group_version(api))
         self._supervisor.for_ever("scheduling", self._work(api, served))
         stopping = asyncio.create_task(stop.wait(), name="stop")
         failing = asyncio.create_task(self._supervisor.failure(), name="failure")
@@ -177,6 +184,9 @@ class Scheduler:
         )
         allocator = Allocator(mask_bytes=settings.mask_bytes, share_ids=self._share_id)
         cycle = Cycle(self.cluster, allocator, settings, clock, random)
+        groups = self._intake.groups = self._groups(
+            api, served, binder, GroupCycle(self.cluster, cycle, allocator, settings, clock)
+        )
         return ScheduleLoop(
             cluster=self.cluster,
             queue=self.queue,
@@ -185,6 +195,20 @@ class Scheduler:
             reporter=reporter,
             supervisor=self._supervisor,
             max_in_flight=settings.max_in_flight,
+            groups=groups,
+        )
+
+    def _groups(self, api: Api, served: Served, binder: Binder, cycle: GroupCycle) -> GroupWork | None:
+        """Return what schedules PodGroups, None if the server has none or the gate is off."""
+        version = served.pod_group_version
+        if version is None:
+            return None
+        conditions = GroupConditionWriter(api, version, self._clock, self._random, may_write=self._may_write)
+        self._supervisor.for_ever("group condition writer", conditions.run())
+        self.background_writers["group conditions"] = conditions
+        names = self._settings.scheduler_names
+        return GroupWork(
+            self.cluster, self.queue, cycle, binder, conditions=conditions, signals=self._signals, names=names
         )
 
     def _share_id(self) -> str:

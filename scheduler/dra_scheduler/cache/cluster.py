@@ -31,6 +31,7 @@ from dra_scheduler.queue.events import (
     ClusterEvent,
     DevicesChanged,
     GroupChanged,
+    GroupGone,
     MemberAdded,
     NodeChanged,
     PodLeft,
@@ -132,7 +133,9 @@ class Cluster:
     def apply_pod_group(self, old: Raw | None, new: Raw | None) -> None:
         """A PodGroup was added, changed or deleted."""
         if old is not None and (new is None or old["metadata"]["uid"] != new["metadata"]["uid"]):
-            self.groups.remove((old["metadata"]["namespace"], old["metadata"]["name"]))
+            gone = self.groups.remove((old["metadata"]["namespace"], old["metadata"]["name"]))
+            if gone is not None:
+                self._tell(GroupGone(gone))
         if new is not None:
             group = pod_group(new)
             self._tell(GroupChanged(self.groups.observe(group), group))

@@ -40,9 +40,9 @@ class GroupStore:
         self._groups[group.key] = group
         return before
 
-    def remove(self, key: Key) -> None:
-        """The group is gone; its pods stay."""
-        self._groups.pop(key, None)
+    def remove(self, key: Key) -> PodGroup | None:
+        """The group is gone; its pods stay. Returns what was known of it."""
+        return self._groups.pop(key, None)
 
     def add_pod(self, pod: PodInfo) -> None:
         """A pod was observed."""

@@ -9,9 +9,6 @@ from typing import Any
 from dra_scheduler.cache.pod_info import PodClaim
 from dra_scheduler.errors import UnreadableObjectError
 
-INITIALLY_SCHEDULED = "PodGroupInitiallyScheduled"
-"""The condition that says whether the group has had its pods scheduled once; True is for ever."""
-
 
 @dataclass(frozen=True, slots=True)
 class GroupClaim:
@@ -64,10 +61,10 @@ class PodGroup:
         """Whether a pod's entry means a claim of the group."""
         return any(claim.is_same(entry) for claim in self.claims)
 
-    def condition(self) -> Mapping[str, Any] | None:
-        """Return the condition PodGroupInitiallyScheduled as observed."""
+    def condition(self, name: str) -> Mapping[str, Any] | None:
+        """Return a condition as observed."""
         conditions = (self.raw.get("status") or {}).get("conditions") or ()
-        return next((each for each in conditions if each.get("type") == INITIALLY_SCHEDULED), None)
+        return next((each for each in conditions if each.get("type") == name), None)
 
 
 def pod_group(raw: Mapping[str, Any]) -> PodGroup:

@@ -192,6 +192,11 @@ def _unsupported(spec: Mapping[str, Any]) -> tuple[Unsupported, ...]:
             text = f"volumes of kind {kinds[0]} are not supported by this scheduler"
             found.append(Unsupported("VolumeBinding", text))
             break
-    if spec.get("schedulingGroup") or spec.get("workloadRef"):
-        found.append(Unsupported("GangScheduling", "pods of a PodGroup are not supported by this scheduler"))
+    group = spec.get("schedulingGroup")
+    if group and not group.get("podGroupName"):
+        ways = ", ".join(sorted(group))
+        found.append(Unsupported("GangScheduling", f"schedulingGroup by {ways} is not supported by this scheduler"))
+    if spec.get("workloadRef"):
+        text = "workloadRef (Kubernetes 1.35) is not supported by this scheduler"
+        found.append(Unsupported("GangScheduling", text))
     return tuple(found)

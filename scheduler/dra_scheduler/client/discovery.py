@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dra_api.references import POD_GROUP
 from dra_scheduler.client.api import Api
 from dra_scheduler.client.errors import NoResourceApiError, NotFoundError, ResponseError
 
@@ -46,6 +47,8 @@ class Served:
     """As the server states it, such as `v1.37.2`: for logs."""
     resources: frozenset[str]
     """Plural names (and subresources, `resourceclaims/status`) in `resource_version`."""
+    pod_group_version: str | None = None
+    """The version of scheduling.k8s.io for PodGroup; None: not served."""
 
 
 async def discover(api: Api) -> Served:
@@ -77,15 +80,27 @@ async def discover(api: Api) -> Served:
     return Served(chosen[0], taint_rules, server, git_version, chosen[1])
 
 
-async def _resources(api: Api, version: str) -> frozenset[str]:
+async def pod_group_version(api: Api) -> str | None:
+    """Return the newest version of scheduling.k8s.io with PodGroups that is served and known; None: there is none."""
+    try:
+        offered = _versions(await api.get(f"/apis/{POD_GROUP.group}"))
+    except NotFoundError:
+        return None
+    for version in POD_GROUP.versions:
+        if version in offered and POD_GROUP.plural in await _resources(api, version, POD_GROUP.group):
+            return version
+    return None
+
+
+async def _resources(api: Api, version: str, group: str = GROUP) -> frozenset[str]:
     """The plural names in one version; none when the version has gone since the group was read."""
     try:
-        answer = await api.get(f"/apis/{GROUP}/{version}")
+        answer = await api.get(f"/apis/{group}/{version}")
     except NotFoundError:
         return frozenset()
     items = answer.get("resources")
     if not isinstance(items, list):
-        raise ResponseError(f"/apis/{GROUP}/{version}: no list of resources; is this address an API server's?")
+        raise ResponseError(f"/apis/{group}/{version}: no list of resources; is this address an API server's?")
     return frozenset(item["name"] for item in items if isinstance(item, dict) and isinstance(item.get("name"), str))
 
 

@@ -70,11 +70,14 @@ class Bind:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The pod waits for events of the objects with these uids; `seconds` is what was left when it began to."""
+    """The pod waits for events of the objects with these uids; `seconds` is what was left when it began to.
+
+    `seconds` None: it waits without a limit of its own.
+    """
 
     reason: str
     until: tuple[str, ...]
-    seconds: float
+    seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)

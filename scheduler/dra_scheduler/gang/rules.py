@@ -11,7 +11,6 @@ from dra_scheduler.cache.pod_info import PodInfo
 
 GROUPS = "GenericWorkload"
 GROUP_CLAIMS = "DRAWorkloadResourceClaims"
-GROUP_PREEMPTION = "PodGroupPreemptionPolicy"
 """Feature gates."""
 UNSCHEDULABLE = "pod group is unschedulable"
 

@@ -58,10 +58,19 @@ class GroupChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupGone:
+    """A PodGroup was deleted."""
+
+    group: PodGroup
+
+
+@dataclass(frozen=True, slots=True)
 class MemberAdded:
     """A pod of a PodGroup came."""
 
     pod: PodInfo
 
 
-ClusterEvent = NodeChanged | PodLeft | PodPlaced | ClaimChanged | DevicesChanged | GroupChanged | MemberAdded
+ClusterEvent = (
+    NodeChanged | PodLeft | PodPlaced | ClaimChanged | DevicesChanged | GroupChanged | GroupGone | MemberAdded
+)

@@ -16,6 +16,7 @@ from dra_scheduler.queue.events import (
     ClusterEvent,
     DevicesChanged,
     GroupChanged,
+    GroupGone,
     MemberAdded,
     NodeChanged,
     PodLeft,
@@ -40,6 +41,8 @@ class Hints:
             return _node_changed(plugin, pod, event)
         if isinstance(event, PodPlaced):
             return plugin == "InterPodAffinity"
+        if isinstance(event, GroupGone):
+            return False
         if isinstance(event, GroupChanged | MemberAdded):
             return plugin == "GangScheduling" and _group_grew(pod, event)
         if isinstance(event, PodLeft):
@@ -73,7 +76,7 @@ def concerned(event: ClusterEvent) -> frozenset[Plugin] | None:
             return None
         case PodPlaced():
             return frozenset({"InterPodAffinity"})
-        case GroupChanged() | MemberAdded():
+        case GroupChanged() | GroupGone() | MemberAdded():
             return frozenset({"GangScheduling"})
         case PodLeft():
             return frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity"})

@@ -217,7 +217,7 @@ def test_a_true_failure_condition_voids_the_allocation() -> None:
         await asyncio.sleep(5)
         assert (await stage.pod("p"))["spec"].get("nodeName") is None
         notes = [event["note"] for event in await stage.events("FailedScheduling")]
-        assert any("a binding failure condition of a device is true" in note for note in notes)
+        assert any("device binding failed: claim=c, reason=" in note for note in notes)
         assert any("deallocation of ResourceClaim completed" in note for note in notes)
 
     on_fabric(play)

@@ -53,7 +53,8 @@ def test_host_ports_of_containers_and_sidecars_count() -> None:
             "VolumeBinding",
             "volumes of kind persistentVolumeClaim",
         ),
-        ({"schedulingGroup": {"podGroupName": "g"}}, "GangScheduling", "PodGroup"),
+        ({"schedulingGroup": {"other": "g"}}, "GangScheduling", "schedulingGroup by other"),
+        ({"workloadRef": {"name": "w"}}, "GangScheduling", "workloadRef"),
     ],
 )
 def test_what_is_required_and_not_evaluated_is_noted(spec: dict[str, object], plugin: str, text: str) -> None:

@@ -1,0 +1,189 @@
+"""Places for all pods of a group at once, where taking the pods one after the other does not find any.
+
+    round: each pod in order --decide--> placed --no node left--> allocate its node's pods anew, together with it
+      ^                                                            | that fails as well: the pod misses
+      +-- again, with what the first pod that missed teaches <------+
+
+* A node's pods are allocated anew by one exact search over all of their claims: two pods that ask for [whole, half]
+  get halves. For equal pods and devices that belong to nodes this finds a place for as many as there are.
+* The pod that missed shares a claim that was allocated for another one: that one avoids the node the next time.
+* Else the pod that missed comes first in the next round.
+* After that the whole begins anew with the first alternative of every prioritized list left out, then the second, and
+  so on: for devices that several nodes can reach.
+
+Bounded by `ROUNDS` and by time. It is no complete search: it can miss a place that needs two pods to move for reasons
+that only show together, or other devices for pods on different nodes that compete for the same ones, beyond what the
+order of the pods and the alternatives of their lists give.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dra_allocator.allocator import Allocator
+from dra_allocator.outcome import Allocation
+from dra_allocator.view import View
+from dra_api.clock import Clock
+from dra_scheduler.cache.claim_store import Claim
+from dra_scheduler.cache.cluster import Cluster
+from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.cycle.budget import TimeBudget
+from dra_scheduler.cycle.cycle import Cycle
+from dra_scheduler.cycle.decision import Bind, ClaimPlan, Reject
+from dra_scheduler.cycle.pod_claims import PodClaims, resolve
+from dra_scheduler.cycle.terms import Terms
+from dra_scheduler.errors import SchedulerError
+from dra_scheduler.gang.trial import Trial
+from dra_scheduler.settings import Settings
+
+ROUNDS = 200
+"""How often the pods of a group are placed anew in one cycle."""
+SHARE = 0.5
+"""The part of the filter time-out that a search may take."""
+DEFAULT_SECONDS = 5.0
+
+
+class ChangedError(SchedulerError):
+    """A pod changed or went while its group was decided: decide anew."""
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What the next round does differently: the order of the pods, nodes to avoid, alternatives to leave out."""
+
+    order: list[PodInfo]
+    skip: int
+    avoid: dict[str, set[str]] = field(default_factory=dict)
+
+    def terms(self, pod: PodInfo) -> Terms:
+        return Terms(tentative=True, avoid=frozenset(self.avoid.get(pod.uid, ())), skip=self.skip)
+
+
+@dataclass(frozen=True, slots=True)
+class _Miss:
+    """A pod without a place. `giver` is the pod for which a claim that it shares was allocated elsewhere."""
+
+    pod: PodInfo
+    giver: str | None
+    giver_node: str = ""
+
+
+class JointSearch:
+    """Searches within a trial, which holds the places when a search has succeeded, and is empty when it has not."""
+
+    def __init__(self, cluster: Cluster, cycle: Cycle, allocator: Allocator, settings: Settings, clock: Clock) -> None:
+        self._cluster = cluster
+        self._cycle = cycle
+        self._allocator = allocator
+        self._settings = settings
+        self._clock = clock
+
+    async def run(self, pods: Sequence[PodInfo], need: int, trial: Trial) -> bool:
+        """Place at least `need` of the pods. Raises ChangedError (and the trial is as it was left)."""
+        timeout = self._settings.filter_timeout
+        limit = TimeBudget(self._clock, DEFAULT_SECONDS if timeout is None else timeout * SHARE)
+        left = ROUNDS
+        for skip in range(self._alternatives(pods)):
+            plan: _Plan | None = _Plan(list(pods), skip)
+            seen: set[tuple[str, ...]] = set()
+            while plan is not None and left and not limit.exhausted():
+                left -= 1
+                miss = await self._round(plan, need, trial)
+                if miss is None:
+                    return True
+                trial.revert()
+                plan = _next(plan, miss, seen)
+        return False
+
+    async def _round(self, plan: _Plan, need: int, trial: Trial) -> _Miss | None:
+        """Place the pods in order; None: enough have a place, else the first that missed."""
+        first: _Miss | None = None
+        missed = 0
+        for pod in plan.order:
+            terms = plan.terms(pod)
+            decision = await self._cycle.decide(pod, terms)
+            await asyncio.sleep(0)
+            if decision is None:
+                raise ChangedError(f"pod {pod.namespace}/{pod.name} changed while its group was decided")
+            if isinstance(decision, Bind):
+                trial.add(pod, decision)
+            elif not await self._beside(pod, decision, terms, trial):
+                first = first or self._miss(pod, decision, trial)
+                missed += 1
+                if len(plan.order) - missed < need:
+                    return first
+        return None if len(trial) >= need else first
+
+    def _miss(self, pod: PodInfo, reject: Reject, trial: Trial) -> _Miss:
+        for claim_uid in reject.release:
+            giver = trial.giver(claim_uid)
+            if giver is not None:
+                return _Miss(pod, giver, trial.node_of(giver))
+        return _Miss(pod, None)
+
+    async def _beside(self, pod: PodInfo, reject: Reject, terms: Terms, trial: Trial) -> bool:
+        """Put a pod on a node where others of the group are, by allocating their claims anew together with its own."""
+        claims = resolve(pod, self._cluster.claims)
+        if "DynamicResources" not in reject.plugins or isinstance(claims, str) or not claims.unallocated:
+            return False
+        left = self._cycle.nodes_left(pod, claims, terms)
+        for node in trial.nodes():
+            row = self._cluster.nodes.row(node)
+            others = trial.own_claims(node)
+            if row is None or row not in left or not others:
+                continue
+            view = self._cluster.view().without(claim.uid for claim in others)
+            found = await self._allocate(view, [*others, *claims.unallocated], row, terms)
+            if found is None or not view.unchanged(found.stamp):
+                continue
+            self._take(pod, claims, found, others, trial)
+            return True
+        return False
+
+    async def _allocate(self, view: View, claims: Sequence[Claim], row: int, terms: Terms) -> Allocation | None:
+        specs = terms.specs([claim.spec for claim in claims if claim.spec is not None])
+        node = self._cluster.nodes.engine_ids[[row]]
+        limit = TimeBudget(self._clock, self._settings.filter_timeout)
+        attempt = self._allocator.allocate(view, specs, node, limit=limit)
+        while True:
+            outcome = attempt.step(TimeBudget(self._clock, self._settings.slice))
+            if outcome is not None:
+                return outcome if isinstance(outcome, Allocation) else None
+            await asyncio.sleep(0)
+
+    def _take(self, pod: PodInfo, claims: PodClaims, found: Allocation, others: Sequence[Claim], trial: Trial) -> None:
+        results = {entry.claim_uid: entry.result for entry in found.claims}
+        trial.reassign((claim, results[claim.uid]) for claim in others)
+        mine = {claim.uid: results[claim.uid] for claim in claims.unallocated}
+        joined = {c.uid: c.assumed for c in claims.allocated if c.allocation is None and c.assumed is not None}
+        self._cluster.assume(pod.uid, found.node, (mine | joined).items(), tell=False)
+        plans = (
+            ClaimPlan(claim.uid, claim.namespace, claim.name, mine.get(claim.uid) or joined.get(claim.uid))
+            for claim in (*claims.unallocated, *claims.allocated)
+        )
+        trial.add(pod, Bind(found.node, tuple(plans)))
+
+    def _alternatives(self, pods: Sequence[PodInfo]) -> int:
+        """Return how long the longest prioritized list of the pods' claims is, 1 if there is none."""
+        longest = 1
+        for pod in pods:
+            claims = resolve(pod, self._cluster.claims)
+            for claim in () if isinstance(claims, str) else claims.unallocated:
+                for request in claim.spec.requests if claim.spec is not None else ():
+                    longest = max(longest, len(request.first_available))
+        return longest
+
+
+def _next(plan: _Plan, miss: _Miss, seen: set[tuple[str, ...]]) -> _Plan | None:
+    """Return what to do differently in the next round; None: nothing is left to try."""
+    if miss.giver is not None and miss.giver_node not in plan.avoid.get(miss.giver, ()):
+        plan.avoid.setdefault(miss.giver, set()).add(miss.giver_node)
+        return plan
+    order = [miss.pod, *(pod for pod in plan.order if pod is not miss.pod)]
+    key = tuple(pod.uid for pod in order)
+    if key in seen or order[0] is plan.order[0]:
+        return None
+    seen.add(key)
+    return _Plan(order, plan.skip)

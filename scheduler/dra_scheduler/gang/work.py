@@ -1,0 +1,158 @@
+"""From a pod of a PodGroup that was popped to the group's decision, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Coroutine
+from functools import partial
+from typing import Any, Protocol
+
+from dra_scheduler.binding import Binder
+from dra_scheduler.cache.cluster import Cluster
+from dra_scheduler.cache.group_store import Key, group_key
+from dra_scheduler.cache.pod_group import PodGroup
+from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.cycle.decision import Bind, Reject
+from dra_scheduler.gang.giving_up import GivingUp
+from dra_scheduler.gang.group_cycle import GroupCycle, GroupDecision
+from dra_scheduler.gang.together import Together
+from dra_scheduler.queue.entry import Entry
+from dra_scheduler.queue.events import ClusterEvent, GroupChanged, GroupGone, PodPlaced
+from dra_scheduler.queue.scheduling_queue import SchedulingQueue
+from dra_scheduler.signals import Signals
+from dra_scheduler.writes.group_condition_writer import GroupConditionWriter
+
+UNSCHEDULABLE = "Unschedulable"
+SCHEDULER_ERROR = "SchedulerError"
+SCHEDULED = "Scheduled"
+
+
+class Loop(Protocol):
+    """What the loop does for groups."""
+
+    async def bind(self, pod: PodInfo, bind: Bind, together: Together) -> None:
+        """Start to carry out a decision, as soon as there is a place for it."""
+        ...
+
+    def start(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        """Start something that the loop waits for when it stops."""
+        ...
+
+    def rejected(self, pod: PodInfo, reject: Reject, done: str) -> None:
+        """Say that a pod stays, and put it back into the queue."""
+        ...
+
+
+class GroupWork:
+    """Decides groups and follows up."""
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        queue: SchedulingQueue,
+        cycle: GroupCycle,
+        binder: Binder,
+        *,
+        conditions: GroupConditionWriter,
+        signals: Signals,
+        names: Collection[str],
+    ) -> None:
+        """`names`: our scheduler names; groups without pods of ours are not ours to speak of."""
+        self._cluster = cluster
+        self._queue = queue
+        self._cycle = cycle
+        self._giving_up = GivingUp(cluster, binder)
+        self._conditions = conditions
+        self._signals = signals
+        self._names = frozenset(names)
+        self._together: dict[Key, Together] = {}
+
+    @property
+    def waiting(self) -> int:
+        """How many conditions of groups are not written yet."""
+        return self._conditions.waiting
+
+    async def schedule(self, popped: Entry, loop: Loop) -> None:
+        """Decide the group of a pod that was popped, together with its other pods in the queue."""
+        entries = self._queue.take_group(popped)
+        decision = await self._cycle.decide(group_key(popped.pod), [entry.pod for entry in entries])
+        if decision is None:
+            for entry in entries:
+                self._queue.retry(entry.pod.uid, "", error=False)
+        elif decision.scheduled:
+            await self._bind(decision, loop)
+        else:
+            group = decision.group
+            loop.start(self._reject(decision, loop), f"reject group {group.namespace}/{group.name}")
+
+    def happened(self, event: ClusterEvent) -> None:
+        """Look again at those that are on their way, and say that a group is scheduled once it is seen to be."""
+        if isinstance(event, GroupChanged):
+            self._look(event.after.key)
+        elif isinstance(event, GroupGone):
+            self._conditions.forget(event.group)
+            self._look(event.group.key)
+        elif isinstance(event, PodPlaced) and event.pod.group:
+            self._look(group_key(event.pod))
+
+    def _look(self, key: Key) -> None:
+        together = self._together.get(key)
+        if together is not None:
+            together.look()
+        group = self._cluster.groups.get(key)
+        if group is None or group.unsupported:
+            return
+        # From what is observed, so that it is said too if a process ends between the last binding and saying so.
+        bound = self._cluster.groups.bound(key)
+        ours = any(pod.scheduler_name in self._names for pod in bound)
+        if ours and len(bound) >= group.min_count:
+            self._conditions.set(group, scheduled=True, reason=SCHEDULED, message="")
+
+    async def leave(self, pod: PodInfo) -> None:
+        """A pod of a group has been bound, or was undone."""
+        key = group_key(pod)
+        together = self._together.get(key)
+        if together is None:
+            return
+        together.leave(pod.uid)
+        if together.empty:
+            del self._together[key]
+            group = self._cluster.groups.get(key)
+            if together.broken and group is not None and not self._cluster.groups.placed(key):
+                await self._giving_up.let_go(group)
+
+    async def _bind(self, decision: GroupDecision, loop: Loop) -> None:
+        together = self._way(decision.group)
+        binds = [(pod, bind) for pod, bind in decision.decisions if isinstance(bind, Bind)]
+        together.join(pod.uid for pod, _ in binds)
+        for pod, reject in decision.decisions:
+            if isinstance(reject, Reject):
+                loop.rejected(pod, reject, "")
+        for pod, bind in binds:
+            await loop.bind(pod, bind, together)
+
+    def _way(self, group: PodGroup) -> Together:
+        """Return those of the group that are on their way; pods that come later join them."""
+        key = group.key
+        if key not in self._together:
+            name = f"pod group {group.namespace}/{group.name}"
+            self._together[key] = Together(name, partial(self._missing, key), self._signals.notify)
+        return self._together[key]
+
+    def _missing(self, key: Key, on_way: Collection[str]) -> int:
+        """Return how many pods have still to be bound for the group to be complete; a group that is gone never is.
+
+        Pods that were bound and have not been observed so yet are assumed, and not on their way any more.
+        """
+        group = self._cluster.groups.get(key)
+        if group is None:
+            return self._cluster.groups.count(key) + 1
+        return group.min_count - sum(1 for pod in self._cluster.groups.placed(key) if pod.uid not in on_way)
+
+    async def _reject(self, decision: GroupDecision, loop: Loop) -> None:
+        done = await self._giving_up.after(decision) if decision.outcome == "unschedulable" else ""
+        for pod, reject in decision.decisions:
+            if isinstance(reject, Reject):
+                loop.rejected(pod, reject, done)
+        reason = UNSCHEDULABLE if decision.outcome == "unschedulable" else SCHEDULER_ERROR
+        message = ", ".join(text for text in (decision.message, done) if text)
+        self._conditions.set(decision.group, scheduled=False, reason=reason, message=message)

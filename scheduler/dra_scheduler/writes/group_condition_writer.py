@@ -1,0 +1,171 @@
+"""The condition of a PodGroup: whether its pods have been scheduled once. Written in the background.
+
+set --same as observed or written--> nothing    --True is observed--> True stays, whatever comes later
+ +--> waits (newest wins) --> PATCH podgroups/status --409--> read live, once more unless it is True there
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from dra_api.clock import Clock
+from dra_api.transport import STRATEGIC_MERGE_PATCH, TransportError
+from dra_scheduler.cache.pod_group import PodGroup
+from dra_scheduler.client.api import Api
+from dra_scheduler.client.errors import ApiStatusError, ConflictError, NotFoundError
+from dra_scheduler.writes.claim_bodies import timestamp
+from dra_scheduler.writes.errors import NotWriterError
+from dra_scheduler.writes.guarded_api import GuardedApi, MayWrite
+from dra_scheduler.writes.outbox import Outbox
+from dra_scheduler.writes.refs import GroupRef
+
+WAITING_LIMIT = 10_000
+REMEMBERED = 10_000
+CONCURRENCY = 8
+ROUNDS = 4
+"""How often a condition is tried to be written while others change the group."""
+INTERVAL = 5.0
+"""Seconds between two writes about one group that is not scheduled."""
+MESSAGE_LIMIT = 32_768
+"""Characters that the API server takes as a condition's message."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCondition:
+    """What is to be said of a group: scheduled or not, why, and of which version of it."""
+
+    scheduled: bool
+    reason: str
+    message: str
+    generation: int
+    resource_version: str
+    since: str | None
+    """`lastTransitionTime` as observed, if the status stays the same."""
+
+
+class GroupConditionWriter:
+    """Writes the condition; `run` must be running. `condition` is its type, which was another one in 1.36."""
+
+    def __init__(
+        self,
+        api: Api,
+        version: str,
+        clock: Clock,
+        random: Random,
+        *,
+        may_write: MayWrite = lambda: True,
+    ) -> None:
+        self._api = GuardedApi(api, random, may_write)
+        self._version = version
+        self._clock = clock
+        self._outbox: Outbox[GroupRef, GroupCondition] = Outbox(clock, limit=WAITING_LIMIT, concurrency=CONCURRENCY)
+        self._last: OrderedDict[GroupRef, tuple[GroupCondition, float]] = OrderedDict()
+        self.condition = "PodGroupScheduled" if version == "v1alpha2" else "PodGroupInitiallyScheduled"
+        self.failed = 0
+        """How many writes the API server refused or did not answer."""
+
+    @property
+    def dropped(self) -> int:
+        """How many conditions were dropped because too many waited."""
+        return self._outbox.dropped
+
+    @property
+    def waiting(self) -> int:
+        """How many conditions are not written yet."""
+        return len(self._outbox)
+
+    def set(self, group: PodGroup, *, scheduled: bool, reason: str, message: str) -> None:
+        """Say of a group (as observed) whether it is scheduled. Never blocks; what was True once stays so."""
+        observed = group.condition(self.condition)
+        was = None if observed is None else observed.get("status") == "True"
+        ref = GroupRef(group.namespace, group.name, group.uid)
+        written, at = self._last.get(ref, (None, 0.0))
+        if was or (written is not None and written.scheduled):
+            return
+        since = observed.get("lastTransitionTime") if observed is not None and was == scheduled else None
+        version = group.raw["metadata"].get("resourceVersion") or ""
+        wanted = GroupCondition(scheduled, reason, message[:MESSAGE_LIMIT], group.generation, version, since)
+        if observed is not None and _same(observed, wanted):
+            return
+        if written is not None and not scheduled:
+            if (written.reason, written.message) == (wanted.reason, wanted.message):
+                return
+            wanted = replace(wanted, since=written.since)
+        now = self._clock.monotonic()
+        due = now if scheduled or written is None else max(now, at + INTERVAL)
+        self._outbox.put(ref, wanted, due)
+
+    def forget(self, group: PodGroup) -> None:
+        """The group is gone."""
+        ref = GroupRef(group.namespace, group.name, group.uid)
+        self._outbox.discard(ref)
+        self._last.pop(ref, None)
+
+    async def run(self) -> None:
+        """Write what waits, for ever."""
+        await self._outbox.run(self._write)
+
+    async def _write(self, ref: GroupRef, condition: GroupCondition) -> None:
+        condition = replace(condition, since=condition.since or timestamp(self._clock.now()))
+        # Remembered before it is sent: what comes while it is under way is compared with this one.
+        self._last[ref] = condition, self._clock.monotonic()
+        self._last.move_to_end(ref)
+        while len(self._last) > REMEMBERED:
+            self._last.popitem(last=False)
+        written = False
+        try:
+            written = await self._patch(ref, condition)
+        except NotWriterError:
+            pass
+        except (ApiStatusError, TransportError) as error:
+            self.failed += 1
+            log.warning("condition not written podgroup=%s reason=%s error=%s", ref, condition.reason, error)
+        if not written:
+            self._last.pop(ref, None)
+
+    async def _patch(self, ref: GroupRef, condition: GroupCondition) -> bool:
+        """False: there is nothing to say any more, or others change the group too often."""
+        entry = {
+            "type": self.condition,
+            "status": "True" if condition.scheduled else "False",
+            "reason": condition.reason,
+            "message": condition.message,
+            "observedGeneration": condition.generation,
+            "lastTransitionTime": condition.since,
+        }
+        path, resource_version = ref.path(self._version), condition.resource_version
+        for _ in range(ROUNDS):
+            meta = {"uid": ref.uid, "resourceVersion": resource_version}
+            try:
+                body = {"metadata": meta, "status": {"conditions": [entry]}}
+                await self._api.patch(f"{path}/status", body, STRATEGIC_MERGE_PATCH)
+                return True
+            except NotFoundError:
+                return False
+            except ConflictError:
+                pass
+            try:
+                live = await self._api.get(path)
+            except NotFoundError:
+                return False
+            if live["metadata"]["uid"] != ref.uid or self._is_true(live):
+                return False
+            resource_version = live["metadata"]["resourceVersion"]
+        return False
+
+    def _is_true(self, live: Mapping[str, Any]) -> bool:
+        conditions = (live.get("status") or {}).get("conditions") or ()
+        return any(each.get("type") == self.condition and each.get("status") == "True" for each in conditions)
+
+
+def _same(observed: Mapping[str, Any], wanted: GroupCondition) -> bool:
+    status = "True" if wanted.scheduled else "False"
+    seen = observed.get("status"), observed.get("reason"), observed.get("message"), observed.get("observedGeneration")
+    return seen == (status, wanted.reason, wanted.message, wanted.generation)
