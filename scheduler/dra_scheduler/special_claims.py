@@ -41,7 +41,7 @@ class SpecialClaims:
     ) -> Claim:
         """Create the claim. `until_known` asks again while the outcome is not known. Raises WriteError, ..."""
         body = self._special.body(pod, _requests(plan))
-        created = await until_known(lambda: self._special.create(body))
+        created = await until_known(lambda: self._special.make(body))
         self._cluster.learn_claim(created)
         uid = created["metadata"]["uid"]
         claim = self._cluster.claims.by_uid(uid)
@@ -71,7 +71,7 @@ class SpecialClaims:
         """
         ref = ClaimRef(claim.namespace, claim.name, claim.uid)
         try:
-            await self._special.delete(ref, pod)
+            await self._special.remove(ref, pod)
         except (WriteError, ApiStatusError, TransportError) as error:
             _log.warning("not deleted, the next attempt does it pod=%s claim=%s error=%s", pod, ref, error)
             return False

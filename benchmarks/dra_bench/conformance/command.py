@@ -71,7 +71,7 @@ def _print(report: Report) -> None:
         print(f"FAILED {failure.name}: {failure.difference}")
     for name, reason in report.corrected.items():
         print(f"expected otherwise than Kubernetes: {name}: {reason}")
-    for name in sorted({name.split(":")[0] for name in report.left_out}):
-        print(f"left out, nothing of ours has this task: {name}")
+    for name, reason in report.left_out.items():
+        print(f"left out: {name}: {reason}")
     left_out = f", {len(report.left_out)} left out" if report.left_out else ""
     print(f"{report.passed} passed, {report.failed} failed{left_out}")

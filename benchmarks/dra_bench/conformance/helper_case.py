@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dra_allocator.capacity import MILLI, CapacityError, consumption, rounded, unit_of, violates
+from dra_allocator.capacity import MILLI, CapacityError, consumption, exact_milli, rounded, unit_of, violates
 from dra_allocator.claim import Toleration
 from dra_allocator.device import DeviceCapacity, DeviceTaint
 from dra_allocator.rules.fitness import is_tolerated
 from dra_allocator.rules.groups import joined
 from dra_api.decode.devices import device
 from dra_bench.conformance.case import LEFT_OUT, Actual
+from dra_bench.conformance.claim_rows import CANNOT_OCCUR, CLAIM_ROWS
 from dra_cel.quantity import Quantity
 
 Fields = Mapping[str, Any]
@@ -94,7 +95,14 @@ def _tolerated(fields: Fields) -> Answer:
     return fields["expectTolerated"], is_tolerated(tainted, [toleration])
 
 
+def _thousandths(fields: Fields) -> Answer:
+    expected = None if fields["expectErr"] else fields["expectMilli"]
+    return expected, exact_milli(Quantity.parse(fields["q"]))
+
+
 HELPERS: Mapping[str, Callable[[Fields], Answer]] = {
+    **CLAIM_ROWS,
+    "TestConsumableCapacity/safe-milli-value": _thousandths,
     "TestConsumableCapacity/calculate-consumed-capacity": _calculated,
     "TestConsumableCapacity/violate-capacity-sharing": _violated,
     "TestConsumableCapacity/use-milli": _in_thousandths,
@@ -105,7 +113,13 @@ HELPERS: Mapping[str, Callable[[Fields], Answer]] = {
     "TestCompatibilityGroupIntersectionRolling": _may_join,
     "TestTolerationToleratesTaint": _tolerated,
 }
-"""Kubernetes' test to how we answer it. A test that is not here has no counterpart of ours."""
+"""Kubernetes' test to how we answer it."""
+
+NOT_OURS: Mapping[str, str] = {
+    "TestBaseRequestRef": "drivers ask which request a subrequest belongs to; a scheduler only writes the reference",
+    "TestConfigForResult": "drivers and kubelets pick the configuration of a device; a scheduler only writes all of it",
+}
+"""Kubernetes' tests of what nothing of ours has to do, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +135,13 @@ class HelperCase:
 
     def run(self) -> Actual:
         """Ask our function."""
+        reason = NOT_OURS.get(self.raw["test"]) or CANNOT_OCCUR.get(self.name)
+        if reason is not None:
+            return Actual(LEFT_OUT, error=reason)
         helper = HELPERS.get(self.raw["test"])
-        return Actual(LEFT_OUT) if helper is None else Actual("results", results=helper(self.raw["fields"])[1])
+        if helper is None:
+            return Actual(LEFT_OUT, error="this runner does not know the test")
+        return Actual("results", results=helper(self.raw["fields"])[1])
 
     def differences(self, actual: Actual) -> list[str]:
         """Compare the two answers."""

@@ -23,11 +23,11 @@ class Failure:
 class Report:
     """How many passed, which failed, which were held to a corrected expectation (name -> reason).
 
-    `left_out` are helper cases that no function of ours answers.
+    `left_out` are helper cases about what nothing of ours has to do (name -> reason).
     """
 
     passed: int = 0
-    left_out: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
     corrected: dict[str, str] = field(default_factory=dict)
 
@@ -57,7 +57,7 @@ def run_cases(cases: Iterable[Case]) -> Report:
         if differences:
             report.failures.append(Failure(case.name, "; ".join(differences)))
         elif actual.outcome == LEFT_OUT:
-            report.left_out.append(case.name)
+            report.left_out[case.name] = actual.error or ""
         else:
             report.passed += 1
     return report

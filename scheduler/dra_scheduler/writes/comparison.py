@@ -43,6 +43,11 @@ def first_difference(sent: Mapping[str, Any], answered: Mapping[str, Any] | None
     return _mapping(sent, answered, "")
 
 
+def is_same(sent: Any, answered: Any) -> bool:
+    """Whether a value of a status is what was sent; an empty one is none, and the order of lists matters."""
+    return _value("", sent, answered, "") is None
+
+
 def gate_of(path: str) -> str | None:
     """Return the feature gate that a path from `first_difference` depends on; None: none is known."""
     for part in path.replace("]", "").replace("[", ".").split("."):

@@ -12,6 +12,7 @@ from typing import Any
 from dra_api.transport import MERGE_PATCH, TransportError
 from dra_scheduler.client.api import Api, Object
 from dra_scheduler.client.errors import ApiStatusError, ConflictError, NotFoundError
+from dra_scheduler.writes.comparison import is_same
 from dra_scheduler.writes.errors import BindLostError, StatusDroppedError, UnknownOutcomeError
 from dra_scheduler.writes.guarded_api import REPEATABLE, GuardedApi, MayWrite
 from dra_scheduler.writes.refs import PodRef
@@ -43,7 +44,7 @@ class PodStatusWriter:
 
     async def _set(self, pod: PodRef, field: str, value: object) -> None:
         answer = await self._patch(pod, field, value)
-        if not (answer.get("status") or {}).get(field):
+        if not is_same(value, (answer.get("status") or {}).get(field)):
             raise StatusDroppedError(str(pod), field, _GATES[field])
 
     async def _patch(self, pod: PodRef, field: str, value: object) -> Object:

@@ -1,7 +1,7 @@
 """Making and deleting the claim for a pod's extended resources (KEP-5004).
 
-create: POST --2xx--> made | 409, no answer -> read by name: ours (made) | another's: another name | none: once more
-delete: read claim and pod -> pod has a node: stays | finalizer off -> DELETE with uid and resourceVersion -> gone
+make:   POST --2xx--> made | 409, no answer -> read by name: ours (made) | another's: another name | none: once more
+remove: read claim and pod -> pod has a node: stays | finalizer off -> DELETE with uid and resourceVersion -> gone
 
 The name is made up here, not by the API server: a POST whose answer got lost is repeated under the same name, and finds
 what the first one made.
@@ -61,7 +61,7 @@ class SpecialClaimWriter:
             "spec": {"devices": {"requests": requests}},
         }
 
-    async def create(self, body: Object) -> Object:
+    async def make(self, body: Object) -> Object:
         """Create the claim (v1); returns it as v1, as it is on the server.
 
         Asking again with the same body after UnknownOutcomeError makes no second claim. Raises ClaimRefusedError
@@ -86,7 +86,7 @@ class SpecialClaimWriter:
                 raise ClaimRefusedError(meta["namespace"], meta["generateName"], error.message) from error
         raise ClaimRefusedError(meta["namespace"], meta["generateName"], "no free name was found")
 
-    async def delete(self, claim: ClaimRef, pod: PodRef) -> None:
+    async def remove(self, claim: ClaimRef, pod: PodRef) -> None:
         """Delete the claim unless its pod has a node. It is gone when this returns.
 
         Raises ClaimLostError (in use), UnknownOutcomeError, NotWriterError, or what the server insists on.
