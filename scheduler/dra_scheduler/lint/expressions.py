@@ -16,6 +16,8 @@ from dra_cel.uint import UInt
 Steps = tuple[str, ...]
 """A selection that starts with `device`, such as `("device", "attributes", "domain", "name")`."""
 
+DRIVER = "device.driver"
+
 _COMPARISONS = frozenset(("_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"))
 _LOOKUPS = frozenset(("_[_]", "_[?_]", "_?._"))
 _METHODS: Mapping[str, type] = {
@@ -31,13 +33,14 @@ TYPE_NAMES: Mapping[type, str] = {bool: "a bool", int: "an int", str: "a string"
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """An attribute and what its value has to be for the expression to make sense.
+    """An attribute, or the driver (`DRIVER`), and what its value has to be for the expression to make sense.
 
     Attributes:
-        attribute: fully qualified name.
+        attribute: fully qualified name, or DRIVER.
         types: the types that go with it.
         how: what is done with it, for messages.
         values: the constants that it is compared with.
+        is_equality: it has to equal one of them.
 
     """
 
@@ -45,6 +48,7 @@ class Use:
     types: frozenset[type]
     how: str
     values: tuple[Any, ...] = ()
+    is_equality: bool = False
 
 
 def uses(text: str) -> list[Use]:
@@ -74,13 +78,15 @@ def _of_call(node: Call, scope: Mapping[str, Steps]) -> Iterator[Use]:
         for subject, other in (node.args, node.args[::-1]):
             attribute, kind = _attribute(subject, scope), _constant_type(other)
             if attribute is not None and kind is not None:
-                yield Use(attribute, frozenset((kind,)), f"compared with {TYPE_NAMES[kind]}", _values(other))
+                how = f"compared with {TYPE_NAMES[kind]}"
+                yield Use(attribute, frozenset((kind,)), how, _values(other), node.function == "_==_")
     elif node.function == "@in" and isinstance(node.args[1], ListExpr):
         attribute, kinds = _attribute(node.args[0], scope), [_constant_type(one) for one in node.args[1].elements]
         if attribute is not None and kinds and None not in kinds:
             found = frozenset(kind for kind in kinds if kind is not None)
             shown = " or ".join(sorted(TYPE_NAMES[kind] for kind in found))
-            yield Use(attribute, found, f"compared with {shown}")
+            values = tuple(value for one in node.args[1].elements for value in _values(one))
+            yield Use(attribute, found, f"compared with {shown}", values, True)
     elif node.target is not None and node.function in _METHODS:
         attribute, kind = _attribute(node.target, scope), _METHODS[node.function]
         if attribute is not None:
@@ -92,6 +98,8 @@ def _attribute(node: Node, scope: Mapping[str, Steps]) -> str | None:
     if isinstance(node, Call) and node.function in ("orValue", "value") and node.target is not None:
         node = node.target
     steps = _steps(node, scope)
+    if steps == ("device", "driver"):
+        return DRIVER
     if steps is None or len(steps) != 4 or steps[:2] != ("device", "attributes"):
         return None
     return f"{steps[2]}/{steps[3]}"

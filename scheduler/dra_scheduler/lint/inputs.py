@@ -19,6 +19,7 @@ from dra_scheduler.lint.sources import (
     ClaimSource,
     PodSource,
     claim_source,
+    claimant,
     namespace_of,
     pod_source,
 )
@@ -63,6 +64,7 @@ class Inputs:
         self.documents = documents
         self.scope = scope
         self._shared: dict[object, object] = {}
+        self._matching: dict[tuple[str, tuple[str, ...]], BoolArray | None] = {}
 
     def shared(self, work: Callable[[Inputs], T]) -> T:
         """Return the result of work that several rules need; it is done once."""
@@ -114,9 +116,22 @@ class Inputs:
         return _present(claim_source(one) for one in self.of_kind("ResourceClaim", "ResourceClaimTemplate"))
 
     @cached_property
+    def _claim_of(self) -> dict[int, ClaimSource]:
+        return {id(source.document): source for source in self.claims}
+
+    def claim_of(self, document: Document | None) -> ClaimSource | None:
+        """Return the claim of a document, or None where it has none that can be read."""
+        return self._claim_of.get(id(document))
+
+    @cached_property
     def pods(self) -> list[PodSource]:
         """All pods, those of workloads included."""
         return _present(pod_source(document) for document in self.documents)
+
+    @cached_property
+    def claimants(self) -> list[PodSource]:
+        """The pods, and the PodGroups, which name claims as pods do."""
+        return _present(claimant(document) for document in self.documents)
 
     @cached_property
     def classes(self) -> dict[str, ClassSource]:
@@ -160,11 +175,12 @@ class Inputs:
 
     def matching(self, ask: Ask) -> BoolArray | None:
         """Return the devices that a request's class and selectors match; None where that cannot be told."""
-        start = self.matching_class(ask.request.device_class)
-        if start is None:
-            return None
-        steps = self.judge.chain(ask.request.selectors, start)
-        return None if steps is None else left_after(steps, start)
+        key = (ask.request.device_class, ask.request.selectors)
+        if key not in self._matching:
+            start = self.matching_class(ask.request.device_class)
+            steps = None if start is None else self.judge.chain(ask.request.selectors, start)
+            self._matching[key] = None if steps is None or start is None else left_after(steps, start)
+        return self._matching[key]
 
 
 def _present(found: Iterable[T | None]) -> list[T]:

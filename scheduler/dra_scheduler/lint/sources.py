@@ -105,6 +105,13 @@ def pod_source(document: Document) -> PodSource | None:
     return PodSource(document, path, namespace_of(document), spec) if spec else None
 
 
+def claimant(document: Document) -> PodSource | None:
+    """Return whatever has `resourceClaims` as a pod has: a pod, the pod of a workload, or a PodGroup."""
+    if document.object["kind"] != "PodGroup":
+        return pod_source(document)
+    return PodSource(document, "spec", namespace_of(document), at(document.object, "spec"))
+
+
 def namespace_of(document: Document) -> str:
     """Return the namespace of an object; kinds that are not known may lack it."""
     namespace = at(document.object, "metadata").get("namespace")

@@ -64,7 +64,7 @@ def _text(error: FieldError) -> str:
 
 def _hint(name: str, inputs: Inputs, document: Document) -> str:
     if name in ("constraint-unknown-request", "config-unknown-request"):
-        source = next((one for one in inputs.claims if one.document is document), None)
+        source = inputs.claim_of(document)
         names = [] if source is None else [request.name for request in source.claim.requests]
         return f"there are: {', '.join(names)}" if names else ""
     return _HINTS.get(name, "")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from dra_allocator.claim import Constraint
 from dra_scheduler.lint.attributes import nearest
 from dra_scheduler.lint.finding import Fault, Rule
 from dra_scheduler.lint.inputs import Inputs
+from dra_scheduler.lint.judge import BoolArray
 from dra_scheduler.lint.sources import Ask, ClaimSource
 
 
@@ -29,13 +32,41 @@ def covers(names: tuple[str, ...], reference: str) -> bool:
 def _unknown_attribute(inputs: Inputs) -> Iterator[Fault]:
     if not inputs.knows_devices:
         return
-    known = {name for one in inputs.published.devices for name in one.fields.attributes}
+    carriers = inputs.shared(_carriers)
     for source, path, constraint, covered in _constraints(inputs):
-        derived = {one.name for ask in covered for one in ask.request.derived_attributes}
-        if constraint.attribute not in known | derived and "/" in constraint.attribute:
-            field = "matchAttribute" if constraint.kind == "match" else "distinctAttribute"
-            problem = f"no device has the attribute {constraint.attribute}"
-            yield Fault(source.document, f"{path}.{field}", problem, nearest(constraint.attribute, known))
+        attribute = constraint.attribute
+        lacking = next((ask for ask in covered if "/" in attribute and not _has_it(inputs, ask, attribute)), None)
+        if lacking is None:
+            continue
+        where = f"{path}.{'matchAttribute' if constraint.kind == 'match' else 'distinctAttribute'}"
+        if attribute in carriers:
+            problem = f"no device that request {lacking.reference} matches has the attribute {attribute}"
+            yield Fault(source.document, where, problem, "name only requests whose devices have it")
+        else:
+            problem = f"no device has the attribute {attribute}"
+            yield Fault(source.document, where, problem, nearest(attribute, carriers))
+
+
+def _has_it(inputs: Inputs, ask: Ask, attribute: str) -> bool:
+    """Tell whether a device that the request matches has the attribute, or that cannot be told."""
+    if any(one.name == attribute for one in ask.request.derived_attributes):
+        return True
+    having = inputs.shared(_carriers).get(attribute)
+    matching = inputs.matching(ask)
+    if having is None or matching is None or not matching.any():
+        return having is not None
+    return bool((matching & having).any())
+
+
+def _carriers(inputs: Inputs) -> dict[str, BoolArray]:
+    """Return, by attribute, the devices that have it."""
+    found: dict[str, BoolArray] = {}
+    for row, one in enumerate(inputs.published.devices):
+        for name in one.fields.attributes:
+            if name not in found:
+                found[name] = np.zeros(len(inputs.published.devices), np.bool_)
+            found[name][row] = True
+    return found
 
 
 def _without_effect(inputs: Inputs) -> Iterator[Fault]:

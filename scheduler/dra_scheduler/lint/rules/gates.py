@@ -69,7 +69,7 @@ def _is_on(inputs: Inputs, gate: str) -> bool:
 
 
 def _explained(gate: str, minor: int) -> tuple[str, str]:
-    problem = f"needs feature gate {gate}, which is off by default in Kubernetes 1.{minor}: it is dropped in silence"
+    problem = f"needs feature gate {gate}, which is off here (Kubernetes 1.{minor}): it is dropped in silence"
     return problem, f"turn the gate on in the cluster, and say --feature-gates={gate}=true here"
 
 
@@ -82,7 +82,7 @@ def _list_functions(inputs: Inputs) -> Iterator[Fault]:
             for i, text in enumerate(ask.request.selectors):
                 if _needs_lists(text):
                     field = f"{ask.field}.selectors[{i}].cel.expression"
-                    problem = "needs feature gate DRAListTypeAttributes to compile, which is off by default"
+                    problem = "needs feature gate DRAListTypeAttributes to compile, which is off here"
                     hint = "turn the gate on in the cluster, and say --feature-gates=DRAListTypeAttributes=true here"
                     yield Fault(source.document, field, problem, hint)
 

@@ -29,10 +29,11 @@ def _without_node(inputs: Inputs) -> Iterator[Fault]:
     if not inputs.knows("Node") or any(name[0] == "Node" for name in inputs.scope.unread):
         return
     nodes = inputs.shared(_nodes)
+    names = {node.name for node in nodes}
     for slices in inputs.published.slices.values():
         for source in slices:
             for field, scope in _scopes(source):
-                if not _is_seen(scope, nodes):
+                if not _is_seen(scope, nodes, names):
                     yield Fault(source.document, field, *_text(scope, nodes))
 
 
@@ -48,9 +49,9 @@ def _member(scope: NodeScope) -> str:
     return "nodeName" if scope.node_name else "nodeSelector"
 
 
-def _is_seen(scope: NodeScope, nodes: list[Node]) -> bool:
+def _is_seen(scope: NodeScope, nodes: list[Node], names: set[str]) -> bool:
     if scope.node_name:
-        return any(node.name == scope.node_name for node in nodes)
+        return scope.node_name in names
     return scope.selector is None or any(matches(scope.selector, node) for node in nodes)
 
 

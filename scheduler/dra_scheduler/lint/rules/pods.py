@@ -16,7 +16,7 @@ def _missing(kind: str) -> Callable[[Inputs], Iterator[Fault]]:
     field = next(name for name, target in _MEMBERS.items() if target == kind)
 
     def check(inputs: Inputs) -> Iterator[Fault]:
-        for pod in inputs.pods:
+        for pod in inputs.claimants:
             for path, entry in pod.claims():
                 name = entry.get(field)
                 if isinstance(name, str) and name and inputs.is_missing(kind, pod.namespace, name):
@@ -48,7 +48,7 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _entry_invalid(inputs: Inputs) -> Iterator[Fault]:
-    for pod in inputs.pods:
+    for pod in inputs.claimants:
         names: set[object] = set()
         for path, entry in pod.claims():
             chosen = [name for name in _MEMBERS if entry.get(name)]
@@ -60,7 +60,7 @@ def _entry_invalid(inputs: Inputs) -> Iterator[Fault]:
                 yield Fault(pod.document, path, problem, hint)
             name = entry.get("name")
             if isinstance(name, str) and name in names:
-                yield Fault(pod.document, f"{path}.name", f"{name!r} is there twice", "names are unique in a pod")
+                yield Fault(pod.document, f"{path}.name", f"{name!r} is there twice", "names are unique")
             names.add(name if isinstance(name, str) else None)
 
 
@@ -122,8 +122,7 @@ def _claim_of(inputs: Inputs, pod: PodSource, entry: Raw | None) -> ClaimSource 
     for field, kind in _MEMBERS.items():
         name = None if entry is None else entry.get(field)
         if isinstance(name, str):
-            document = inputs.find(kind, pod.namespace, name)
-            return next((one for one in inputs.claims if one.document is document), None)
+            return inputs.claim_of(inputs.find(kind, pod.namespace, name))
     return None
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from dra_allocator.claim import DeviceRequest
 from dra_scheduler.lint.finding import Fault, Rule
@@ -56,20 +58,32 @@ def _too_few_devices(inputs: Inputs) -> Iterator[Fault]:
                 yield Fault(source.document, f"{ask.field}.count", problem, "all devices of a claim are on one node")
 
 
+@dataclass(frozen=True, slots=True)
+class _Where:
+    """By device: the number of its node, 0 where more than one node may see it; whether it can be shared."""
+
+    node: npt.NDArray[np.int64]
+    is_shareable: BoolArray
+
+
+def _where(inputs: Inputs) -> _Where:
+    numbers: dict[str, int] = {}
+    nodes = []
+    for one in inputs.published.devices:
+        scope = one.device.scope or one.source.slice.scope
+        name = None if scope is None else scope.node_name
+        nodes.append(numbers.setdefault(name, len(numbers) + 1) if name else 0)
+    shareable = [one.device.allow_multiple_allocations for one in inputs.published.devices]
+    return _Where(np.array(nodes, np.int64), np.array(shareable, np.bool_))
+
+
 def _most_on_one_node(inputs: Inputs, matching: BoolArray) -> int | None:
     """Return an upper bound for the devices that one node can have; None where a device can be shared."""
-    anywhere = 0
-    on_node: dict[str, int] = {}
-    for row in np.flatnonzero(matching):
-        published = inputs.published.devices[row]
-        if published.device.allow_multiple_allocations:
-            return None
-        scope = published.device.scope or published.source.slice.scope
-        if scope is not None and scope.node_name:
-            on_node[scope.node_name] = on_node.get(scope.node_name, 0) + 1
-        else:
-            anywhere += 1
-    return anywhere + max(on_node.values(), default=0)
+    where = inputs.shared(_where)
+    if (where.is_shareable & matching).any():
+        return None
+    counts = np.bincount(where.node[matching], minlength=1)
+    return int(counts[0]) + int(counts[1:].max(initial=0))
 
 
 def _unreachable(inputs: Inputs) -> Iterator[Fault]:

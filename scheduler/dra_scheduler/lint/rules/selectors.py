@@ -5,6 +5,7 @@ A selector gets one finding at most: the one that says most about why it does no
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,10 +13,11 @@ import numpy as np
 
 from dra_api.manifests import Document
 from dra_cel.columns import ColumnKey
+from dra_cel.device import DeviceFields
 from dra_cel.errors import EvaluationError
 from dra_cel.selector import Selector
 from dra_scheduler.lint.attributes import nearest
-from dra_scheduler.lint.expressions import TYPE_NAMES, Use, uses
+from dra_scheduler.lint.expressions import DRIVER, TYPE_NAMES, Use, uses
 from dra_scheduler.lint.finding import Fault, Rule
 from dra_scheduler.lint.inputs import Inputs
 from dra_scheduler.lint.judge import BoolArray, Step
@@ -157,16 +159,38 @@ def _ran(inputs: Inputs, step: Step, text: str) -> _Verdict | None:
         return (
             "selector-matches-nothing",
             f"matches none of {before} devices",
-            "`dra-scheduler cel` shows why, by device",
+            _nearest_value(inputs, step, text),
         )
     return None
 
 
-def _reason(inputs: Inputs, text: str, fields: object) -> str:
+def _nearest_value(inputs: Inputs, step: Step, text: str) -> str:
+    """Return what devices publish in the place of a text that none of them has, or where to look on."""
+    rows = np.flatnonzero(step.before)
+    for use in uses(text):
+        wanted = [value for value in use.values if isinstance(value, str)]
+        found = {_text_of(inputs.published.devices[row].fields, use.attribute) for row in rows} - {None}
+        if not use.is_equality or not wanted or found & set(wanted):
+            continue
+        known = sorted(str(value) for value in found)
+        near = difflib.get_close_matches(wanted[0], known, 1)
+        if near:
+            return f"{use.attribute}: did you mean {near[0]}?"
+        if known:
+            return f"{use.attribute} is {', '.join(known[:5])}{', ...' if len(known) > 5 else ''} in these devices"
+    return "`dra-scheduler cel` shows why, by device"
+
+
+def _text_of(fields: DeviceFields, attribute: str) -> str | None:
+    value = fields.driver if attribute == DRIVER else fields.attributes.get(attribute)
+    return value if isinstance(value, str) else None
+
+
+def _reason(inputs: Inputs, text: str, fields: DeviceFields) -> str:
     selector = inputs.judge.selector(text)
     assert selector is not None
     try:
-        selector.matches(fields)  # type: ignore[arg-type]
+        selector.matches(fields)
     except EvaluationError as error:
         return error.message
     return "an error"
