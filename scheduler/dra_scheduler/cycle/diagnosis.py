@@ -59,7 +59,10 @@ class Diagnosis:
             self.resolvable |= out & ~unresolvable
 
     def refused(self, counts: Mapping[str, int], resolvable: Iterable[int]) -> None:
-        """Count nodes that fell out after devices were found on them, under DynamicResources."""
-        self.plugins.add("DynamicResources")
+        """Count nodes that fell out after devices were found on them.
+
+        Devices or fewer other pods may help, so both plugins that wait for those are told of events.
+        """
+        self.plugins |= {"DynamicResources", "NodeResourcesFit"}
         self.counts.update(counts)
         self.resolvable[list(resolvable)] = True

@@ -6,7 +6,10 @@ import asyncio
 
 import pytest
 
+from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.settings import Settings
+from support.known import decide, known_cluster
+from support.objects import make_class, make_node, make_pod
 from support.refusing import Refusing
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
@@ -285,3 +288,18 @@ def test_the_claim_ends_with_its_pod_and_the_next_gets_the_device() -> None:
     at, claims = on_stage(play)
     assert at == "n1"
     assert [name.startswith("second-extended-resources-") for name in claims] == [True]
+
+
+def test_a_decision_that_is_not_carried_out_leaves_nothing() -> None:
+    cluster = known_cluster([make_node("n0")], devices=1)
+    stands_for = make_class()
+    stands_for["spec"]["extendedResourceName"] = NAME
+    cluster.apply_class(make_class(), stands_for)
+    decision = decide(cluster, make_pod("p", requests={NAME: "1"}))
+    assert isinstance(decision, Bind)
+    assert isinstance(decide(cluster, make_pod("q", requests={NAME: "1"})), Reject)
+    decided = cluster.pods.get("uid-p")
+    assert decided is not None
+    cluster.forget(decided, decision.new_claims)
+    assert len(cluster.claims) == 0
+    assert isinstance(decide(cluster, make_pod("r", requests={NAME: "1"})), Bind)

@@ -12,10 +12,12 @@ from dra_allocator.outcome import AllocationResult, DeviceResult
 from dra_allocator.table import Table
 from dra_api import decode
 from dra_cel.quantity import Quantity
+from dra_scheduler.cycle.filters.resources import lacking_on
 from dra_scheduler.cycle.node_resources import NodeResourcesError, Used, statuses
 from dra_scheduler.cycle.pod_level import pod_level_problem
 from dra_scheduler.settings import Settings
-from support.objects import make_slice
+from support.known import known_cluster, known_pod
+from support.objects import make_node, make_pod, make_slice
 from support.refusing import Refusing
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
@@ -239,6 +241,24 @@ def test_a_device_that_takes_more_than_the_node_has_does_not_fit() -> None:
     assert "status" not in claims["a"] or not claims["a"]["status"].get("allocation")
 
 
+def test_a_pod_that_leaves_makes_room_for_what_the_devices_of_another_take() -> None:
+    async def play(stage: Stage) -> tuple[str, str]:
+        await cluster(stage, {"cpu": mapped("4")})
+        first = pod("first", cpu="6")
+        await stage.create(first)
+        await stage.settle()
+        await stage.create(claim("a"), with_claim("p", "a"))
+        await stage.settle()
+        message = (await stage.condition("p"))[2]
+        await stage.delete(first)
+        await stage.settle()
+        return message, (await stage.nodes_of_pods())["p"]
+
+    message, at = on_stage(play, ON)
+    assert message.startswith("0/1 nodes are available: 1 Insufficient cpu. preemption: ")
+    assert at == "n1"
+
+
 def test_consumed_capacity_counts() -> None:
     async def play(stage: Stage) -> tuple[Raw, str]:
         shared = {"allowMultipleAllocations": True, "capacity": {"cores": {"value": "6"}}}
@@ -250,6 +270,44 @@ def test_consumed_capacity_counts() -> None:
     bound, at = on_stage(play, ON)
     assert at == "n1"
     assert bound["status"][FIELD][0]["mapping"] == [{"name": "cpu", "quantity": "6"}]
+
+
+def test_more_capacity_than_the_device_has_is_refused_before_anything_is_counted() -> None:
+    async def play(stage: Stage) -> str:
+        shared = {"allowMultipleAllocations": True, "capacity": {"cores": {"value": "6"}}}
+        await cluster(stage, {"cpu": by_capacity("cores")}, devices=1, **shared)
+        asking = claim("a")
+        asking["spec"]["devices"]["requests"][0]["exactly"]["capacity"] = {"requests": {"cores": "7"}}
+        await stage.create(asking, with_claim("p", "a"))
+        await stage.settle()
+        return (await stage.condition("p"))[2]
+
+    assert on_stage(play, ON).startswith("0/1 nodes are available: 1 cannot allocate all claims.")
+
+
+@pytest.mark.parametrize(
+    ("allocatable", "taken", "problems"),
+    [
+        ({}, {"cpu": "4", "memory": "8Gi"}, ([], True)),
+        ({"hugepages-2Mi": "4Mi"}, {"hugepages-2Mi": "4Mi"}, ([], True)),
+        ({}, {"cpu": "9"}, (["Insufficient cpu"], False)),
+        ({"hugepages-2Mi": "2Mi"}, {"hugepages-2Mi": "4Mi"}, (["Insufficient hugepages-2Mi"], False)),
+        ({"hugepages-1Gi": "1Gi"}, {"hugepages-1Gi": "2Gi"}, (["Insufficient hugepages-1Gi"], False)),
+        # Other pods have 8 of 16Gi.
+        ({}, {"memory": "9Gi"}, (["Insufficient memory"], True)),
+    ],
+)
+def test_what_is_missing_is_named_and_whether_other_pods_have_it(
+    allocatable: Raw, taken: Raw, problems: tuple[list[str], bool]
+) -> None:
+    known = known_cluster([make_node("n0", cpu="8", memory="16Gi", **allocatable)])
+    known_pod(known, make_pod("other", node="n0", requests={"memory": "8Gi"}, phase="Running"))
+    pending = known_pod(known, make_pod("p"))
+    row = known.nodes.row("n0")
+    assert row is not None
+    entry = {"resourceClaimName": "a", "mapping": [{"name": k, "quantity": v} for k, v in taken.items()]}
+    assert lacking_on(pending, [entry], known.nodes, row) == problems
+    assert lacking_on(pending, [], known.nodes, row) == ([], True)
 
 
 @pytest.mark.parametrize("resources", [{"cpu": mapped("1")}, {"cpu": mapped("1") | overhead(perPod="1")}])
