@@ -16,6 +16,7 @@ from dra_embedded.kinds.core import LeaseBehaviour, NamespaceBehaviour, NodeBeha
 from dra_embedded.kinds.dra import ClaimBehaviour, DraBehaviour, SliceBehaviour, TaintRuleBehaviour, TemplateBehaviour
 from dra_embedded.kinds.events import EventBehaviour, from_core, to_core
 from dra_embedded.kinds.pod import PodBehaviour
+from dra_embedded.kinds.pod_group import PodGroupBehaviour
 from dra_embedded.status import Subject
 
 Object = dict[str, Any]
@@ -92,7 +93,6 @@ _OPAQUE = (
     plain(known.CSI_DRIVER),
     plain(known.CSI_STORAGE_CAPACITY),
     plain(known.PRIORITY_CLASS, _COUNTING, short_names=("pc",)),
-    plain(known.POD_GROUP, _COUNTING, subresources=_STATUS),
     plain(_other("ConfigMap", "configmaps"), short_names=("cm",)),
     plain(_other("ServiceAccount", "serviceaccounts"), short_names=("sa",)),
     plain(_other("Deployment", "deployments", "apps"), _COUNTING, short_names=("deploy",), subresources=_STATUS),
@@ -117,6 +117,7 @@ def _modelled(dra_versions: tuple[str, ...], rules: Rules) -> list[Served]:
             from_storage=lambda obj, _version: from_core(obj),
         ),
         plain(known.LEASE, LeaseBehaviour()),
+        plain(known.POD_GROUP, PodGroupBehaviour(), subresources=_STATUS),
         _dra(known.RESOURCE_CLAIM, ClaimBehaviour("ResourceClaim", rules), dra_versions, subresources=_STATUS),
         _dra(known.RESOURCE_CLAIM_TEMPLATE, TemplateBehaviour("ResourceClaimTemplate", rules), dra_versions),
         _dra(known.RESOURCE_SLICE, SliceBehaviour("ResourceSlice", rules, counts=True), dra_versions),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dra_api.references import FINALIZER, POD, RESOURCE_CLAIM
-from dra_embedded.claims.names import is_done, is_pod_reservation, owning_pod, reservations
+from dra_api.references import FINALIZER, POD, POD_GROUP, RESOURCE_CLAIM
+from dra_embedded.claims.names import is_done, is_group_reservation, is_pod_reservation, owning_pod, reservations
 from dra_embedded.claims.view import View
 from dra_embedded.clients.api import Api, RefusedError
 
@@ -45,6 +45,8 @@ class ClaimSync:
 
     async def _keeps(self, claim: Object, reservation: Object) -> bool:
         """Whether a reservation stays: its pod is there and may still run."""
+        if is_group_reservation(reservation):
+            return await self._keeps_group(claim, reservation)
         if not is_pod_reservation(reservation):
             return True
         if reservation["uid"] in self._view.gone:
@@ -55,6 +57,16 @@ class ClaimSync:
             live = await self._api.find(POD.path(namespace=namespace, name=name))
             return live is not None and live["metadata"]["uid"] == reservation["uid"]
         return pod["metadata"]["uid"] == reservation["uid"] and not is_done(pod)
+
+    async def _keeps_group(self, claim: Object, reservation: Object) -> bool:
+        """Whether the reservation of a PodGroup stays: the group is there, whatever its pods do."""
+        if reservation["uid"] in self._view.gone:
+            return False
+        namespace, name = claim["metadata"]["namespace"], reservation["name"]
+        group = self._view.groups.get(f"{namespace}/{name}")
+        if group is None:
+            group = await self._api.find(POD_GROUP.path(namespace=namespace, name=name))
+        return group is not None and group["metadata"]["uid"] == reservation["uid"]
 
     async def _drop_finalizer(self, claim: Object) -> None:
         metadata = claim["metadata"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dra_api.clock import Clock
-from dra_api.references import CORE_EVENT
+from dra_api.references import CORE_EVENT, Resource
 from dra_embedded.clients.api import Api
 
 Object = dict[str, Any]
@@ -24,17 +24,22 @@ class Complaints:
         self._written = 0
         self._said: dict[tuple[str, str], None] = {}  # (uid of the pod, message), oldest first
 
-    async def about(self, pod: Object, entry: Object, problem: Exception) -> None:
-        """Say that the claim of an entry of a pod could not be made. Raises RefusedError."""
-        metadata = pod["metadata"]
-        message = f"PodResourceClaim {entry['name']}: {problem}"
+    async def about(self, resource: Resource, owner: Object, entry: Object, problem: Exception) -> None:
+        """Say that the claim of an entry of a pod or PodGroup could not be made. Raises RefusedError."""
+        metadata = owner["metadata"]
+        message = f"{resource.kind}ResourceClaim {entry['name']}: {problem}"
         if (metadata["uid"], message) in self._said:
             return
         now = self._clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
-        involved = {"kind": "Pod", "apiVersion": "v1", "namespace": metadata["namespace"], "name": metadata["name"]}
+        involved = {"kind": resource.kind, "apiVersion": resource.api_version(), "namespace": metadata["namespace"]}
         event = {
             "metadata": {"name": self._new_name(metadata["name"])},
-            "involvedObject": {**involved, "uid": metadata["uid"], "resourceVersion": metadata["resourceVersion"]},
+            "involvedObject": {
+                **involved,
+                "name": metadata["name"],
+                "uid": metadata["uid"],
+                "resourceVersion": metadata["resourceVersion"],
+            },
             "reason": REASON,
             "message": message,
             "type": "Warning",

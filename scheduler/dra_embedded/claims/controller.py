@@ -5,8 +5,9 @@
     pod done or gone      -> out of reservedFor; nobody left: allocation cleared, then the finalizer
     generated, pod done   -> claim deleted
 
-The rules are kube-controller-manager's (pkg/controller/resourceclaim), for pods; reservations of pod groups stay as
-they are.
+    PodGroup with a template -> claim (owner: the group) -> status.resourceClaimStatuses, of the group and of its pods
+
+The rules are kube-controller-manager's (pkg/controller/resourceclaim).
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from dra_api.clock import Clock
-from dra_api.references import POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
+from dra_api.references import POD, POD_GROUP, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE
 from dra_api.transport import Transport
 from dra_embedded.claims.claim_sync import ClaimSync
 from dra_embedded.claims.complaints import Complaints
-from dra_embedded.claims.names import claims_of, is_done
+from dra_embedded.claims.group_sync import GroupSync
+from dra_embedded.claims.names import claims_of, is_done, owning_group
 from dra_embedded.claims.pod_sync import PodSync
 from dra_embedded.claims.view import View
 from dra_embedded.clients.api import Api
@@ -29,7 +31,7 @@ from dra_embedded.clients.work_queue import WorkQueue
 
 Object = dict[str, Any]
 
-_POD, _CLAIM = "pod:", "claim:"
+_POD, _CLAIM, _GROUP = "pod:", "claim:", "podgroup:"
 
 
 class ClaimController:
@@ -40,14 +42,17 @@ class ClaimController:
         self._pods = Informer(api, POD.path(), self._pod_changed)
         self._claims = Informer(api, RESOURCE_CLAIM.path(), self._claim_changed)
         self._templates = Informer(api, RESOURCE_CLAIM_TEMPLATE.path(), self._template_changed)
-        self._view = View(self._pods.objects, self._claims.objects, self._templates.objects)
-        self._pod_sync = PodSync(api, self._view, Complaints(api, clock))
+        self._groups = Informer(api, POD_GROUP.path(), self._group_changed)
+        self._view = View(self._pods.objects, self._claims.objects, self._templates.objects, self._groups.objects)
+        complaints = Complaints(api, clock)
+        self._pod_sync = PodSync(api, self._view, complaints)
+        self._group_sync = GroupSync(api, self._view, complaints)
         self._claim_sync = ClaimSync(api, self._view)
         self.queue = WorkQueue(self._work)
 
     async def run(self) -> None:
         """Work until cancelled."""
-        informers = (self._pods, self._claims, self._templates)
+        informers = (self._groups, self._pods, self._claims, self._templates)
         async with asyncio.TaskGroup() as group:
             for informer in informers:
                 group.create_task(informer.run())
@@ -62,16 +67,30 @@ class ClaimController:
     async def _work(self, key: str) -> None:
         if key.startswith(_POD):
             await self._pod_sync.sync(key.removeprefix(_POD))
+        elif key.startswith(_GROUP):
+            await self._group_sync.sync(key.removeprefix(_GROUP))
         else:
             await self._claim_sync.sync(key.removeprefix(_CLAIM))
 
     def _pod_changed(self, old: Object | None, new: Object | None) -> None:
         self._view.index.pod_changed(old, new)
         if old is not None and (new is None or old["metadata"]["uid"] != new["metadata"]["uid"]):
-            self._view.forget_pod(old["metadata"]["uid"])
+            self._view.forget(old["metadata"]["uid"])
             self._release_claims(old)
         if new is not None:
             self._look_at(new)
+
+    def _group_changed(self, old: Object | None, new: Object | None) -> None:
+        self._view.index.group_changed(old, new)
+        group = new if new is not None else old
+        if group is None:
+            return
+        if old is not None and (new is None or old["metadata"]["uid"] != new["metadata"]["uid"]):
+            self._view.forget(old["metadata"]["uid"])
+            self._release_claims(old)
+        if new is not None and self._group_sync.needed(new):
+            self.queue.add(_GROUP + key_of(new))
+        self._look_at_all(self._view.index.pods_of_group(key_of(group)))
 
     def _look_at(self, pod: Object) -> None:
         if is_done(pod):
@@ -79,9 +98,10 @@ class ClaimController:
         if self._pod_sync.needed(pod):
             self.queue.add(_POD + key_of(pod))
 
-    def _release_claims(self, pod: Object) -> None:
-        namespace = pod["metadata"]["namespace"]
-        for claim in claims_of(pod):
+    def _release_claims(self, user: Object) -> None:
+        """Look at the claims of a pod or PodGroup that does not need them any more."""
+        namespace = user["metadata"]["namespace"]
+        for claim in claims_of(user):
             self.queue.add(f"{_CLAIM}{namespace}/{claim}")
 
     def _claim_changed(self, old: Object | None, new: Object | None) -> None:
@@ -92,10 +112,16 @@ class ClaimController:
         key = key_of(claim)
         if new is not None:
             self.queue.add(_CLAIM + key)
+        owner = owning_group(claim)
+        if owner is not None:
+            # Its pods take their claim's name from it.
+            self._look_at_all(self._view.index.pods_of_group(f"{claim['metadata']['namespace']}/{owner[0]}"))
+        self._look_at_groups(self._view.index.groups_of_claim(key))
         self._look_at_all(self._view.index.pods_of_claim(key))
 
     def _template_changed(self, _old: Object | None, new: Object | None) -> None:
         if new is not None:
+            self._look_at_groups(self._view.index.groups_of_template(key_of(new)))
             self._look_at_all(self._view.index.pods_of_template(key_of(new)))
 
     def _look_at_all(self, pods: Iterable[str]) -> None:
@@ -103,3 +129,9 @@ class ClaimController:
             pod = self._pods.objects.get(key)
             if pod is not None:
                 self._look_at(pod)
+
+    def _look_at_groups(self, keys: Iterable[str]) -> None:
+        for key in keys:
+            group = self._groups.objects.get(key)
+            if group is not None and self._group_sync.needed(group):
+                self.queue.add(_GROUP + key)

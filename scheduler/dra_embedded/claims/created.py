@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dra_embedded.claims.names import CLAIM_NAME_ANNOTATION, owning_pod
+from dra_embedded.claims.names import CLAIM_NAME_ANNOTATION, owning_group, owning_pod
 from dra_embedded.clients.informer import key_of
 
 Object = dict[str, Any]
@@ -25,7 +25,7 @@ class CreatedClaims:
         self._seen = seen
         self._time = time
         self._made: dict[str, tuple[float, Object]] = {}
-        self._keys: dict[tuple[str, str], str] = {}  # (uid of the pod, its entry) -> key
+        self._keys: dict[tuple[str, str], str] = {}  # (uid of the owner, its entry) -> key
 
     def add(self, claim: Object) -> None:
         """Remember a claim that was just made."""
@@ -44,9 +44,9 @@ class CreatedClaims:
             return seen
         return remembered[1] if seen is not None or remembered[0] > self._time() else None
 
-    def made_for(self, pod_uid: str, entry: str) -> Object | None:
-        """The claim made for an entry of a pod's spec.resourceClaims, if it is still remembered."""
-        key = self._keys.get((pod_uid, entry))
+    def made_for(self, owner_uid: str, entry: str) -> Object | None:
+        """The claim made for an entry of a pod's or PodGroup's spec.resourceClaims, if it is still remembered."""
+        key = self._keys.get((owner_uid, entry))
         return None if key is None else self.get(key)
 
     def _forget_old(self) -> None:
@@ -63,7 +63,7 @@ class CreatedClaims:
 
 
 def _purpose(claim: Object) -> tuple[str, str]:
-    owner, annotations = owning_pod(claim), claim["metadata"].get("annotations") or {}
+    owner, annotations = owning_pod(claim) or owning_group(claim), claim["metadata"].get("annotations") or {}
     return (owner[1] if owner else "", annotations.get(CLAIM_NAME_ANNOTATION, ""))
 
 

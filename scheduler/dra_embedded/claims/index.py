@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dra_embedded.claims.names import CLAIM_NAME_ANNOTATION, claims_of, owning_pod
+from dra_embedded.claims.names import CLAIM_NAME_ANNOTATION, claims_of, group_name, owning_group, owning_pod
 from dra_embedded.clients.informer import key_of
 
 Object = dict[str, Any]
@@ -38,6 +38,9 @@ class Index:
         self._by_claim = _Groups()
         self._by_template = _Groups()
         self._by_owner = _Groups()
+        self._by_group = _Groups()
+        self._groups_by_template = _Groups()
+        self._groups_by_claim = _Groups()
 
     def pod_changed(self, old: Object | None, new: Object | None) -> None:
         """A pod came, changed or went."""
@@ -46,6 +49,15 @@ class Index:
             key = key_of(pod)
             self._by_claim.move(key, _claims(old), _claims(new))
             self._by_template.move(key, _templates(old), _templates(new))
+            self._by_group.move(key, _group(old), _group(new))
+
+    def group_changed(self, old: Object | None, new: Object | None) -> None:
+        """A PodGroup came, changed or went."""
+        group = new if new is not None else old
+        if group is not None:
+            key = key_of(group)
+            self._groups_by_claim.move(key, _claims(old), _claims(new))
+            self._groups_by_template.move(key, _templates(old), _templates(new))
 
     def claim_changed(self, old: Object | None, new: Object | None) -> None:
         """A claim came, changed or went."""
@@ -61,9 +73,21 @@ class Index:
         """The pods with a claim from a template."""
         return self._by_template.of(template)
 
-    def claim_made_for(self, pod_uid: str, entry: str, claims: Mapping[str, Object]) -> Object | None:
-        """The claim that was made for an entry of a pod's spec.resourceClaims."""
-        for key in self._by_owner.of(pod_uid):
+    def pods_of_group(self, group: str) -> list[str]:
+        """The pods of a PodGroup."""
+        return self._by_group.of(group)
+
+    def groups_of_claim(self, claim: str) -> list[str]:
+        """The PodGroups that have a claim."""
+        return self._groups_by_claim.of(claim)
+
+    def groups_of_template(self, template: str) -> list[str]:
+        """The PodGroups with a claim from a template."""
+        return self._groups_by_template.of(template)
+
+    def claim_made_for(self, owner_uid: str, entry: str, claims: Mapping[str, Object]) -> Object | None:
+        """The claim that was made for an entry of a pod's or PodGroup's spec.resourceClaims."""
+        for key in self._by_owner.of(owner_uid):
             claim = claims.get(key)
             if claim and (claim["metadata"].get("annotations") or {}).get(CLAIM_NAME_ANNOTATION) == entry:
                 return claim
@@ -82,5 +106,10 @@ def _templates(pod: Object | None) -> list[str]:
 
 
 def _owner(claim: Object | None) -> list[str]:
-    owner = None if claim is None else owning_pod(claim)
+    owner = None if claim is None else owning_pod(claim) or owning_group(claim)
     return [] if owner is None else [owner[1]]
+
+
+def _group(pod: Object | None) -> list[str]:
+    name = None if pod is None else group_name(pod)
+    return [] if pod is None or name is None else [f"{pod['metadata']['namespace']}/{name}"]

@@ -9,12 +9,14 @@ from dra_api.transport import MERGE_PATCH
 from dra_embedded.claims.claim_sync import put_status
 from dra_embedded.claims.complaints import Complaints
 from dra_embedded.claims.names import (
-    CLAIM_NAME_ANNOTATION,
     MAX_RESERVATIONS,
+    claim_from,
     claim_name,
-    generated_base,
+    group_name,
+    group_reservation,
     is_done,
     is_for_pod,
+    is_of_group,
     is_reserved_for,
     pod_reservation,
     reservations,
@@ -67,7 +69,7 @@ class PodSync:
             try:
                 name = await self._make_claim(pod, entry)
             except (TemplateMissingError, RefusedError) as error:
-                await self._complaints.about(pod, entry, error)
+                await self._complaints.about(POD, pod, entry, error)
                 raise
             if name is not None:
                 made[entry["name"]] = name
@@ -85,15 +87,22 @@ class PodSync:
         namespace, uid = pod["metadata"]["namespace"], pod["metadata"]["uid"]
         if name is not None and await self._is_there(pod, name):
             return None
-        present = self._view.index.claim_made_for(uid, entry["name"], self._view.claims)
+        group = self._view.group_of(pod)
+        if group_name(pod) is not None and group is None:
+            return None  # whose claim it is cannot be told before the group is there
+        of_group = group is not None and is_of_group(entry, group)
+        owner = group["metadata"]["uid"] if group is not None and of_group else uid
+        present = self._view.index.claim_made_for(owner, entry["name"], self._view.claims)
         if present is None:
-            present = self._view.created.made_for(uid, entry["name"])
+            present = self._view.created.made_for(owner, entry["name"])
         if present is not None:
             return str(present["metadata"]["name"])
+        if of_group:
+            return None  # made for the group first
         template = self._view.templates.get(f"{namespace}/{template_name}")
         if template is None:
             raise TemplateMissingError(f"resource claim template {namespace}/{template_name} does not exist")
-        body = _claim_from(template, pod, entry)
+        body = claim_from(template, POD, pod, entry)
         claim = await self._api.request("POST", RESOURCE_CLAIM.path(namespace=namespace), body)
         self._view.created.add(claim)
         return str(claim["metadata"]["name"])
@@ -119,7 +128,10 @@ class PodSync:
         name = claim_name(pod, entry)
         claim = self._view.claims.get(f"{pod['metadata']['namespace']}/{name}") if name else None
         if claim is not None and _reservable(claim, pod, entry):
-            status = {**claim["status"], "reservedFor": [*reservations(claim), pod_reservation(pod)]}
+            group = self._view.group_of(pod)
+            of_group = group is not None and is_of_group(entry, group)
+            user = group_reservation(group) if group is not None and of_group else pod_reservation(pod)
+            status = {**claim["status"], "reservedFor": [*reservations(claim), user]}
             await put_status(self._api, claim, status)
 
 
@@ -128,17 +140,3 @@ def _reservable(claim: Object, pod: Object, entry: Object) -> bool:
         return False
     allocated = bool((claim.get("status") or {}).get("allocation"))
     return allocated and not is_reserved_for(claim, pod) and len(reservations(claim)) < MAX_RESERVATIONS
-
-
-def _claim_from(template: Object, pod: Object, entry: Object) -> Object:
-    spec, metadata = template["spec"], template["spec"].get("metadata") or {}
-    annotations = {**(metadata.get("annotations") or {}), CLAIM_NAME_ANNOTATION: entry["name"]}
-    owner = {"apiVersion": "v1", "kind": "Pod", "name": pod["metadata"]["name"], "uid": pod["metadata"]["uid"]}
-    made: Object = {
-        "generateName": generated_base(pod["metadata"]["name"], entry["name"]),
-        "annotations": annotations,
-        "ownerReferences": [{**owner, "controller": True}],
-    }
-    if metadata.get("labels"):
-        made["labels"] = metadata["labels"]
-    return {"metadata": made, "spec": spec["spec"]}

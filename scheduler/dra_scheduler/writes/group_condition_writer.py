@@ -137,7 +137,8 @@ class GroupConditionWriter:
             "status": "True" if condition.scheduled else "False",
             "reason": condition.reason,
             "message": condition.message,
-            "observedGeneration": condition.generation,
+            # The API server does not count generations of PodGroups.
+            **({"observedGeneration": condition.generation} if condition.generation else {}),
             "lastTransitionTime": condition.since,
         }
         path, resource_version = ref.path(self._version), condition.resource_version
@@ -167,5 +168,6 @@ class GroupConditionWriter:
 
 def _same(observed: Mapping[str, Any], wanted: GroupCondition) -> bool:
     status = "True" if wanted.scheduled else "False"
-    seen = observed.get("status"), observed.get("reason"), observed.get("message"), observed.get("observedGeneration")
+    generation = observed.get("observedGeneration") or 0
+    seen = observed.get("status"), observed.get("reason"), observed.get("message") or "", generation
     return seen == (status, wanted.reason, wanted.message, wanted.generation)
