@@ -10,13 +10,13 @@ from dra_allocator.arrays import BoolArray, IntArray
 from dra_allocator.attempt import Attempt, CandidateOrder, Task, Tools
 from dra_allocator.budget import Budget
 from dra_allocator.claim import ResourceClaim
-from dra_allocator.explain import Explainer
 from dra_allocator.errors import AttemptFailedError
+from dra_allocator.explain import Explainer
 from dra_allocator.feasible import Feasibility, FeasibleAttempt
 from dra_allocator.masks import MaskStore
 from dra_allocator.prefilter import Prefilter
-from dra_allocator.requests import resolve
 from dra_allocator.rejection import Explain
+from dra_allocator.requests import resolve
 from dra_allocator.view import View
 
 __all__ = ["Allocator", "Attempt", "Budget", "CandidateOrder", "Feasibility", "FeasibleAttempt"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, IntArray
+from dra_allocator.effort import Effort
 from dra_allocator.facts import Condition
 from dra_allocator.masks import MaskStore
 from dra_allocator.published import Published
@@ -24,10 +25,11 @@ _EVALUATIONS, _COST = 512, 5_000
 class Conditions:
     """The operands of a selector's outermost `&&`, each looked at by itself."""
 
-    def __init__(self, table: Table, store: MaskStore, text: str) -> None:
+    def __init__(self, table: Table, store: MaskStore, text: str, effort: Effort) -> None:
         self._table = table
         self._store = store
         self._text = text
+        self._effort = effort
 
     def unmet(self, rows: BoolArray) -> tuple[Condition, ...]:
         """Return the parts that fail or are false on some of the rows, those with most rows first.
@@ -46,8 +48,8 @@ class Conditions:
         return tuple(unmet[:_TOLD])
 
     def _look(self, text: str, rows: IntArray) -> Condition | None:
-        selector = self._store.selector(text)
-        if isinstance(selector, CompileError):
+        selector = self._store.selector(text) if self._effort.take_part() else None
+        if selector is None or isinstance(selector, CompileError):
             return None
         masks = selector.masks(self._table.rows.columns, rows, evaluations=_EVALUATIONS, cost=_COST)
         false = ~(masks.match | masks.error | masks.unknown)
@@ -55,7 +57,7 @@ class Conditions:
         if not len(unmet):
             return Condition(text, 0, 0, len(rows))
         error = self._error(selector, rows[masks.error])
-        published = Published(self._table, unmet)
+        published = Published(self._table, unmet, self._effort)
         values = tuple(published.values(key) for key in _named(selector))
         return Condition(
             text, int(np.count_nonzero(false)), int(np.count_nonzero(masks.error)), len(rows), error, values

@@ -8,12 +8,13 @@ nodes that were not asked                    by the counts of the prefilter     
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, IntArray
 from dra_allocator.claim import ResourceClaim
+from dra_allocator.effort import Effort
 from dra_allocator.errors import AttemptFailedError
 from dra_allocator.jointly import Jointly
 from dra_allocator.masks import MaskStore
@@ -30,6 +31,7 @@ from dra_cel.suggestion import closest
 
 _SEARCHED_NODES = 8
 _NAMED_NODES = 64
+_DIFFERENT_REQUESTS = 8
 _NAMED_CLASSES = 8
 
 
@@ -91,10 +93,11 @@ class _Explanation:
         self._claims = claims
         self._sight = sight
         self._health = PoolHealth(view, sight)
+        self._effort = Effort()
 
     def run(self, prefilter: Prefilter) -> Explanation:
         sight = self._sight
-        sieves = {id(one): self._sieve(one) for claim in self._claims for some in claim.requests for one in some}
+        sieves = self._sieves()
         enough, missing = self._compare(sieves)
         nearest = self._nearest(missing)
         jointly = self._jointly(enough, sieves)
@@ -106,13 +109,22 @@ class _Explanation:
             nearest="" if nearest is None else sight.name(nearest),
             elsewhere=self._elsewhere(prefilter),
             fits_on=jointly.fits_on,
+            left_out=sum(id(one) not in sieves for claim in self._claims for some in claim.requests for one in some),
         )
 
-    def _sieve(self, request: ResolvedRequest) -> Sieve:
-        sieve = Sieve(self._view, self._masks, request, self._health)
-        sieve.run()
-        sieve.count(self._sight)
-        return sieve
+    def _sieves(self) -> dict[int, Sieve]:
+        """Return what the requests' devices fell out for, by `id` of the request; equal requests share it."""
+        known: dict[Hashable, Sieve] = {}
+        sieves: dict[int, Sieve] = {}
+        for request in (one for claim in self._claims for some in claim.requests for one in some):
+            key = _signature(request)
+            if key not in known and len(known) < _DIFFERENT_REQUESTS:
+                sieve = known[key] = Sieve(self._view, self._masks, request, self._health, self._effort)
+                sieve.run()
+                sieve.count(self._sight)
+            if key in known:
+                sieves[id(request)] = known[key]
+        return sieves
 
     def _compare(self, sieves: dict[int, Sieve]) -> tuple[BoolArray, IntArray]:
         """Return the asked nodes that have enough for every request alone, and per node how many devices lack."""
@@ -120,10 +132,10 @@ class _Explanation:
         lacking = np.zeros(len(enough), np.int32)
         for claim in self._claims:
             for alternatives in claim.requests:
-                lacks = [
-                    np.maximum(0, sieves[id(one)].wanted - sieves[id(one)].available).astype(np.int32)
-                    for one in alternatives
-                ]
+                known = [sieves[id(one)] for one in alternatives if id(one) in sieves]
+                if len(known) < len(alternatives):
+                    continue
+                lacks = [np.maximum(0, one.wanted - one.available).astype(np.int32) for one in known]
                 least = lacks[0] if len(lacks) == 1 else np.minimum.reduce(lacks)
                 enough &= least == 0
                 lacking += least
@@ -143,13 +155,11 @@ class _Explanation:
             total += sieve.available
         nodes = np.flatnonzero(enough)
         best = nodes[np.argsort(-total[nodes], kind="stable")[:_SEARCHED_NODES]]
-        return Jointly(self._view, self._masks, self._claims, best.tolist())
+        return Jointly(self._view, self._masks, self._claims, best.tolist(), self._effort)
 
     def _elsewhere(self, prefilter: Prefilter) -> Elsewhere | None:
         """Return the nodes that were not asked and may have what is wanted."""
-        nodes = self._view.table.nodes
-        others = ~self._sight.asked
-        others[[number for number in np.flatnonzero(others).tolist() if nodes[number] is None]] = False
+        others = self._view.table.nodes.present() & ~self._sight.asked
         if not others.any() or not any(claim.requests for claim in self._claims):
             return None
         survey = prefilter.survey(self._view, self._claims)
@@ -159,3 +169,11 @@ class _Explanation:
         if not len(found):
             return None
         return Elsewhere(len(found), tuple(map(self._sight.name, found[:_NAMED_NODES].tolist())))
+
+
+def _signature(request: ResolvedRequest) -> Hashable:
+    """Return all of a request that decides which devices it can have and how many it wants."""
+    spec = request.spec
+    texts = tuple((selector.text, selector.of_class) for selector in request.selectors)
+    amounts = tuple(sorted((name, amount.nanos) for name, amount in spec.capacity.items()))
+    return texts, spec.tolerations, spec.admin_access, amounts, spec.mode, spec.count, request.device_class.name

@@ -8,19 +8,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dra_allocator.errors import AttemptFailedError, StaleRowsError
+from dra_allocator.effort import Effort
+from dra_allocator.errors import AllocatorError, AttemptFailedError, StaleRowsError
 from dra_allocator.facts import Fact
 from dra_allocator.masks import MaskStore
 from dra_allocator.problem import NodeProblem
-from dra_allocator.rejection import Together
+from dra_allocator.rejection import Reason, Together
 from dra_allocator.requests import ResolvedClaim, covers, display_name
 from dra_allocator.rules.account import Account
+from dra_allocator.rules.rule import Rule
 from dra_allocator.search import Search
 from dra_allocator.shortage import capacity, counters, groups, scarcity
 from dra_allocator.view import View
 
-_STEPS = 128
-"""Questions that one search may ask its budget: 2,000 steps, some milliseconds at most."""
+
+class _TooMuchEffortError(AllocatorError):
+    """A search has taken all the effort that an explanation may; caught here."""
 
 
 class Jointly:
@@ -32,40 +35,64 @@ class Jointly:
 
     """
 
-    def __init__(self, view: View, masks: MaskStore, claims: Sequence[ResolvedClaim], nodes: Sequence[int]) -> None:
+    def __init__(
+        self, view: View, masks: MaskStore, claims: Sequence[ResolvedClaim], nodes: Sequence[int], effort: Effort
+    ) -> None:
         self._view = view
         self._masks = masks
         self._claims = claims
+        self._effort = effort
         self.fits_on = ""
-        found: dict[tuple[str, str, str], Together] = {}
+        self._found: dict[tuple[str, str, str], Together] = {}
+        looked_at = 0
         for node_id in nodes:
-            one = self._look(node_id)
-            if self.fits_on:
+            if self.fits_on or not self._look(node_id):
                 break
-            if one is not None:
-                key = one.reason, one.claim, one.detail
-                known = found.get(key)
-                found[key] = one if known is None else replace(known, nodes=known.nodes + 1)
-        ordered = sorted(found.values(), key=lambda each: -each.nodes)
-        self.found = tuple(replace(each, looked_at=len(nodes)) for each in ordered)
+            looked_at += 1
+        ordered = sorted(self._found.values(), key=lambda each: -each.nodes)
+        self.found = tuple(replace(each, looked_at=looked_at) for each in ordered)
 
-    def _look(self, node_id: int) -> Together | None:
-        """Return what is in the way on a node; None: the search for it takes too long, or an error ends it."""
+    def _look(self, node_id: int) -> bool:
+        """Note what is in the way on a node; return False if the effort does not suffice to find out."""
         try:
             problem = NodeProblem(self._view, self._masks, self._view.layout(node_id), self._claims)
-            account = Account(problem, self._claims)
-            if Search(problem, account.rules).step(_Steps()):
-                self.fits_on = problem.layout.node
-                return None
-            for number, rule in enumerate(account.rules):
-                others = [*account.rules[:number], *account.rules[number + 1 :]]
-                if Search(problem, others).step(_Steps()):
-                    reason, detail = account.reason(rule)
-                    return self._told(problem, Together(reason, 1, 0, node=problem.layout.node, detail=detail))
-            facts = (scarcity(one for claim in problem.claims for one in claim),)
-            return Together("too-few", 1, 0, node=problem.layout.node, requests=self._names(), facts=facts)
+            one = self._reason(problem)
+        except _TooMuchEffortError:
+            return False
         except (AttemptFailedError, StaleRowsError):
+            return True
+        if one is not None:
+            key = one.reason, one.claim, one.detail
+            known = self._found.get(key)
+            self._found[key] = one if known is None else replace(known, nodes=known.nodes + 1)
+        return True
+
+    def _reason(self, problem: NodeProblem) -> Together | None:
+        """Return what is in the way; None: nothing."""
+        account = Account(problem, self._claims)
+        if self._is_solved(problem, account.rules):
+            self.fits_on = problem.layout.node
             return None
+        for number, rule in enumerate(account.rules):
+            others = [*account.rules[:number], *account.rules[number + 1 :]]
+            if self._is_solved(problem, others):
+                reason, detail = account.reason(rule)
+                return self._told(problem, Together(reason, 1, 0, node=problem.layout.node, detail=detail))
+        reason, detail, facts = self._without_rules(problem, account)
+        return Together(reason, 1, 0, node=problem.layout.node, detail=detail, requests=self._names(), facts=facts)
+
+    def _without_rules(self, problem: NodeProblem, account: Account) -> tuple[Reason, str, tuple[Fact, ...]]:
+        """No rule alone is in the way: several are, or there are too few devices for all requests."""
+        if not self._is_solved(problem, ()):
+            return "too-few", "", (scarcity(one for claim in problem.claims for one in claim),)
+        names = (" on ".join(filter(None, account.reason(rule))) for rule in account.rules)
+        return "several-rules", ", ".join(dict.fromkeys(names)), ()
+
+    def _is_solved(self, problem: NodeProblem, rules: Sequence[Rule]) -> bool:
+        solved = Search(problem, rules).step(self._effort)
+        if solved is None:
+            raise _TooMuchEffortError
+        return solved
 
     def _told(self, problem: NodeProblem, one: Together) -> Together:
         """Add whom the rule concerns, and what it lacks."""
@@ -84,7 +111,7 @@ class Jointly:
             for constraint in claim.constraints:
                 if constraint.attribute == one.detail:
                     covered = [each for some in claim.requests for each in some if covers(constraint.requests, each)]
-                    fact = groups(problem, claim, constraint, problem.claims[number])
+                    fact = groups(problem, claim, constraint, problem.claims[number], self._effort)
                     return replace(
                         one,
                         claim=display_name(claim.claim),
@@ -95,14 +122,3 @@ class Jointly:
 
     def _names(self) -> tuple[str, ...]:
         return tuple(one.name for claim in self._claims for alternatives in claim.requests for one in alternatives)
-
-
-class _Steps:
-    """A budget of so many questions."""
-
-    def __init__(self) -> None:
-        self._left = _STEPS
-
-    def exhausted(self) -> bool:
-        self._left -= 1
-        return self._left < 0

@@ -8,6 +8,7 @@ from typing import Any, cast
 import numpy as np
 
 from dra_allocator.arrays import IntArray
+from dra_allocator.effort import Effort
 from dra_allocator.facts import NameKind, Values
 from dra_allocator.table import Table
 from dra_cel.columns import ColumnKey
@@ -25,9 +26,10 @@ _ORDERED = frozenset(("int", "version", "quantity"))
 class Published:
     """The devices of some rows (at least one), as selectors see them."""
 
-    def __init__(self, table: Table, rows: IntArray) -> None:
+    def __init__(self, table: Table, rows: IntArray, effort: Effort) -> None:
         self._columns = table.rows.columns
         self._rows = rows
+        self._effort = effort
 
     def values(self, key: ColumnKey) -> Values:
         """Return what the devices have of one column."""
@@ -56,6 +58,8 @@ class Published:
 
     def suggestion(self, key: ColumnKey) -> str:
         """Return how to write the name that was probably meant; an empty text if there is none like it."""
+        if not self._effort.take_suggestion():
+            return ""
         domain, _, name = key.name.rpartition("/")
         present = self._columns.names(self._rows)
         if not present:

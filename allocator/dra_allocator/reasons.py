@@ -9,6 +9,7 @@ import numpy as np
 from dra_allocator.arrays import BoolArray
 from dra_allocator.capacity_left import CapacityLeft
 from dra_allocator.conditions import Conditions
+from dra_allocator.effort import Effort
 from dra_allocator.facts import Fact, TaintFact
 from dra_allocator.masks import MaskStore, SelectorMasks
 from dra_allocator.occupancy import FREE, SHARED, usage
@@ -23,10 +24,6 @@ from dra_allocator.traits import Traits
 from dra_allocator.view import View
 from dra_cel.errors import CelError
 
-_MAX_EVALUATIONS = 4096
-_MAX_COST = 50_000
-"""Rows that masks leave open are evaluated one by one up to so many, and up to so much CEL cost, which is a few
-milliseconds: selectors are written by whoever may create claims. The rest is reported as not evaluated."""
 _COST_OF_FAILURE = 100
 
 
@@ -43,11 +40,14 @@ class Sieve:
 
     """
 
-    def __init__(self, view: View, masks: MaskStore, request: ResolvedRequest, health: PoolHealth) -> None:
+    def __init__(
+        self, view: View, masks: MaskStore, request: ResolvedRequest, health: PoolHealth, effort: Effort
+    ) -> None:
         self._view = view
         self._masks = masks
         self._request = request
         self._health = health
+        self._effort = effort
         self.left: BoolArray = health.visible.copy()
         self.visible = health.visible
         self.of_class: BoolArray = self.left
@@ -123,27 +123,28 @@ class Sieve:
         masks = self._masks.get(self._view.table, selector.text)
         matches, failed, undecided = self._evaluated(masks)
         detail = f"selector {selector.index}"
-        conditions = Conditions(self._view.table, self._masks, selector.text)
+        conditions = Conditions(self._view.table, self._masks, selector.text, self._effort)
         self._drop("not-evaluated", detail, undecided)
         self._drop("selector-error", detail, failed, conditions.unmet(self.left & failed))
         reason: Reason = "class-selector" if selector.of_class else "claim-selector"
         self._drop(reason, detail, ~matches, conditions.unmet(self.left & ~matches))
 
     def _evaluated(self, masks: SelectorMasks) -> tuple[BoolArray, BoolArray, BoolArray]:
-        """Return for which rows the selector is true, fails, and is not known."""
+        """Return for which rows the selector is true, fails, and is not known: rows that masks leave open are evaluated
+        one by one, as far as the effort allows.
+        """
         matches, failed = masks.match.copy(), masks.failing.copy()
         undecided: BoolArray = self.left & masks.open & ~failed
-        cost = 0
-        for row in np.flatnonzero(undecided)[:_MAX_EVALUATIONS].tolist():
-            if cost > _MAX_COST:
+        for row in np.flatnonzero(undecided)[: max(0, self._effort.evaluations)].tolist():
+            if not self._effort.may_evaluate():
                 break
             undecided[row] = False
             try:
                 matches[row], spent = masks.evaluate(row)
-                cost += spent
+                self._effort.evaluated(spent)
             except CelError:
                 failed[row] = True
-                cost += _COST_OF_FAILURE
+                self._effort.evaluated(_COST_OF_FAILURE)
         return matches, failed, undecided
 
     def _drop_taints(self) -> None:

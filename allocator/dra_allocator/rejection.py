@@ -32,6 +32,7 @@ Reason = Literal[
     "invalid-pool",
     "too-few",
     "too-many",
+    "several-rules",
 ]
 
 
@@ -184,6 +185,7 @@ class Explanation:
         elsewhere: nodes with enough devices that were not asked; None: there are none.
         pinned: claims of the pod that are allocated already and tie it to nodes that were not asked.
         missing: objects that are not there.
+        left_out: requests that were not looked at, because there are too many different ones.
         fits_on: a node where the claims fit after all: something changed since the decision.
         node_errors: nodes that fell out by an error, with its text.
 
@@ -198,6 +200,7 @@ class Explanation:
     pinned: tuple[Pinned, ...] = ()
     missing: tuple[Missing, ...] = ()
     fits_on: str = ""
+    left_out: int = 0
     node_errors: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from dra_allocator.arrays import IntArray
 from dra_allocator.candidates import Candidates
 from dra_allocator.claim import Constraint
+from dra_allocator.effort import Effort
 from dra_allocator.facts import Fact, Groups, Scarcity, Shortage, amount_text
 from dra_allocator.pools import PoolOnNode, counter_sets
 from dra_allocator.problem import NodeProblem
@@ -22,7 +23,9 @@ from dra_cel.columns import ColumnKey
 Alternatives = Iterable[Sequence[Candidates]]
 
 
-def groups(problem: NodeProblem, claim: ResolvedClaim, constraint: Constraint, requests: Alternatives) -> Groups | None:
+def groups(
+    problem: NodeProblem, claim: ResolvedClaim, constraint: Constraint, requests: Alternatives, effort: Effort
+) -> Groups | None:
     """Return how many devices the constraint lets be chosen together; None where the attribute is derived."""
     covered = [one for alternatives in requests for one in alternatives if covers(constraint.requests, one.request)]
     derived = any(each.name == constraint.attribute for one in covered for each in one.request.spec.derived_attributes)
@@ -37,7 +40,7 @@ def groups(problem: NodeProblem, claim: ResolvedClaim, constraint: Constraint, r
         sizes.update({value_text(each) for each in (value if isinstance(value, tuple) else (value,))})
     without = codes.count(0)
     key = ColumnKey("attribute", constraint.attribute)
-    suggestion = Published(problem.view.table, rows).suggestion(key) if without == len(codes) and codes else ""
+    suggestion = Published(problem.view.table, rows, effort).suggestion(key) if without == len(codes) and codes else ""
     value, largest = max(sizes.items(), key=lambda item: item[1], default=("", 0))
     most = largest if constraint.kind == "match" else len(sizes)
     wanted = _least(claim, constraint)

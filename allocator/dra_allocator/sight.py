@@ -25,10 +25,12 @@ class Sight:
         table = view.table
         self._table = table
         self._homes = table.rows.homes
-        present = np.zeros(len(table.nodes), np.bool_)
-        ids = (table.node_id(name) for name in nodes) if not isinstance(nodes, np.ndarray) else nodes.tolist()
-        present[[node_id for node_id in ids if node_id is not None and table.nodes[node_id] is not None]] = True
-        self.asked: BoolArray = present
+        self.asked: BoolArray = np.zeros(len(table.nodes), np.bool_)
+        if isinstance(nodes, np.ndarray):
+            self.asked[nodes] = True
+            self.asked &= table.nodes.present()
+        else:
+            self.asked[[node_id for node_id in map(table.node_id, nodes) if node_id is not None]] = True
         self.rows: BoolArray = self._seen()
 
     def _seen(self) -> BoolArray:

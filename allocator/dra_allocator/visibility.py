@@ -46,6 +46,12 @@ class Nodes:
         """Return all known nodes with their ids."""
         return [(node_id, node) for node_id, node in enumerate(self._nodes) if node is not None]
 
+    def present(self) -> BoolArray:
+        """Return per id whether it is in use."""
+        mask: BoolArray = np.ones(len(self._nodes), np.bool_)
+        mask[self._free] = False
+        return mask
+
     def since(self, node_id: int, arrivals: int) -> Node | None:
         """Return the node with an id if it is there since `arrivals` was so high: else the id is another node's."""
         node = self[node_id]

@@ -27,6 +27,7 @@ _DEVICES: dict[Reason, str] = {
     "no-device-visible": "cannot be reached",
     "too-few": "are too few",
     "too-many": "are too many",
+    "several-rules": "do not meet several rules together",
 }
 _NAMED = 3
 _SINGLE = {"are": "is", "do": "does", "have": "has", "find": "finds", "need": "needs", "make": "makes", "were": "was"}

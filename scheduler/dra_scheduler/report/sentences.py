@@ -31,6 +31,8 @@ def _rule(one: Together, facts: str) -> str:
             return "no choice of devices goes together, by their compatibility groups"
         case "node-features":
             return "the devices skip node operations, which the node does not declare (DRAOptionalNodeOperations)"
+        case "several-rules":
+            return f"no choice of devices meets all rules together: {one.detail}"
     return f"requests {listed(one.requests)} are for the same devices: {facts}"
 
 

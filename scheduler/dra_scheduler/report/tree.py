@@ -69,6 +69,8 @@ def _others(explanation: Explanation, viewer: Viewer) -> Iterator[str]:
         for one in explanation.together:
             searched = f"{one.nodes:,} of {counted(one.looked_at, 'node')} searched"
             yield f"{together_text(one, viewer)} [{searched}]"
+    if explanation.left_out:
+        yield f"{counted(explanation.left_out, 'more request')} that differ from these were not looked at"
     yield from elsewhere_text(explanation)
 
 
