@@ -17,6 +17,7 @@ COMMANDS = {
     "audit": ("dra_scheduler.cli.audit", "what should not be in a cluster: devices held twice, leaked finalizers, ..."),
     "dump": ("dra_scheduler.cli.dump", "a cluster as one file that simulate, explain, devices, audit and lint read"),
     "doctor": ("dra_scheduler.cli.doctor", "can this cluster schedule devices, may we, and what is about to break"),
+    "explain": ("dra_scheduler.cli.explain", "why a pod is pending, or why its devices are the ones that it has"),
 }
 
 EXAMPLE = """example:
