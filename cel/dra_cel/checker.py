@@ -21,6 +21,7 @@ from dra_cel.environment import DEVICE_VARIABLE, MESSAGE_FIELDS, UNSUPPORTED_MES
 from dra_cel.errors import CompileError
 from dra_cel.functions.table import Overload
 from dra_cel.overloads import match
+from dra_cel.slices import tick
 from dra_cel.suggestion import closest, for_arguments
 from dra_cel.types import Kind, Type
 from dra_cel.uint import UInt
@@ -106,8 +107,10 @@ class _Checker:
     def run(self, root: Node) -> Checked:
         self._check(root)
         known: dict[int, Type] = {}
-        closed = self._unifier.closed
-        types = {node: closed(type_, known) if type_.is_open else type_ for node, type_ in self._types.items()}
+        types: dict[Node, Type] = {}
+        for node, type_ in self._types.items():
+            tick()
+            types[node] = self._unifier.closed(type_, known) if type_.is_open else type_
         return Checked(self._text, root, types, self._resolutions)
 
     def _error(self, offset: int, message: str, suggestion: str | None = None) -> CompileError:
@@ -116,6 +119,7 @@ class _Checker:
     def _check(self, node: Node) -> Type:
         known = self._types.get(node)
         if known is None:
+            tick()
             known = _RULES[type(node)](self, node)
             if known.size > MAX_TYPE_SIZE:
                 raise self._error(node.offset, f"the type has more than {MAX_TYPE_SIZE} parts")

@@ -42,7 +42,7 @@ class Column(Protocol):
     Attributes:
         codes: int32 per row; 0 means that the row lacks the field, k > 0 means `values[k]`.
         values: the distinct values (see `value_key`); index 0 is unused. It only grows while `epoch` stays.
-        epoch: changes when codes are renumbered.
+        epoch: changes when codes are renumbered; `values` is another list then.
 
     """
 

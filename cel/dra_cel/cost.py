@@ -17,6 +17,7 @@ from dra_cel.functions.table import Overload
 from dra_cel.macros import ACCUMULATOR
 from dra_cel.path import NOWHERE, Path
 from dra_cel.ranges import EMPTY_UNION, NOTHING, UNIT, UNKNOWN, Range, fixed
+from dra_cel.slices import tick
 from dra_cel.types import Kind, Type
 
 _LIST = fixed(10)
@@ -64,6 +65,7 @@ class _Estimator:
     def cost(self, node: Node) -> Range:
         known = self._costs.get(node)
         if known is None:
+            tick()
             known = self._costs[node] = _RULES[type(node)](self, node)
         return known
 

@@ -9,6 +9,7 @@ from typing import Any
 from dra_cel.errors import EvaluationError
 from dra_cel.quantity import Quantity
 from dra_cel.semver import Semver
+from dra_cel.slices import paced, parts, tick
 from dra_cel.uint import UInt
 from dra_cel.values import MISSING, CelMap, Optional, TypeValue, register_type_name, type_name
 
@@ -81,7 +82,7 @@ def _equal_numbers(left: Any, right: Any) -> bool:
 
 def uniform(items: tuple[Any, ...]) -> type | None:
     """Return the class of a list's elements if it is one whose values Python compares as CEL does, else None."""
-    classes = set(map(type, items))
+    classes = set(map(type, paced(items)))
     return next(iter(classes)) if len(classes) == 1 and classes <= _PLAIN else None
 
 
@@ -91,16 +92,17 @@ _PLAIN = frozenset({bool, bytes, int, str, UInt})
 def _equal_lists(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
     if len(left) != len(right):
         return False
+    tick()
     kind = uniform(left)
     if kind is not None and kind is uniform(right):
-        return left == right
-    return all(not_false(mine, other) for mine, other in zip(left, right, strict=True))
+        return all(mine == other for mine, other in zip(parts(left), parts(right), strict=True))
+    return all(not_false(mine, other) for mine, other in zip(paced(left), right, strict=True))
 
 
 def _equal_maps(left: CelMap, right: CelMap) -> bool:
     if len(left) != len(right):
         return False
-    for key, value in left.items():
+    for key, value in paced(left.items()):
         other = right.get(key)
         if other is MISSING or not not_false(value, other):
             return False

@@ -7,10 +7,13 @@ from typing import Any
 
 from dra_cel.device import DeviceFields
 from dra_cel.errors import CostLimitExceeded
+from dra_cel.slices import rest
 from dra_cel.values import EMPTY_MAP, MISSING, CelMap
 
 COST_LIMIT = 1_000_000
 """resource.k8s.io CELSelectorExpressionMaxCost: the same for the static estimate and at run time."""
+_STRIDE = 200
+"""Cost between two rests: 0.01 to 1 millisecond."""
 
 
 class Frame:
@@ -24,12 +27,13 @@ class Frame:
 
     """
 
-    __slots__ = ("_attributes", "_capacity", "cost", "device", "limit", "locals")
+    __slots__ = ("_attributes", "_capacity", "_next", "cost", "device", "limit", "locals")
 
     def __init__(self, device: DeviceFields, slots: int, limit: int = COST_LIMIT) -> None:
         self.device = device
         self.cost = 0
         self.limit = limit
+        self._next = min(limit, _STRIDE)  # one comparison serves the limit and the rests
         self.locals: list[Any] = [MISSING] * slots
         self._attributes: CelMap | None = None
         self._capacity: CelMap | None = None
@@ -58,9 +62,15 @@ class Frame:
         )
 
     def check_cost(self) -> None:
-        """Raise CostLimitExceeded if the limit is passed."""
+        """Raise CostLimitExceeded if the limit is passed; have a rest now and then."""
+        if self.cost > self._next:
+            self._passed()
+
+    def _passed(self) -> None:
         if self.cost > self.limit:
             raise CostLimitExceeded(f"operation cancelled: actual cost limit exceeded ({self.limit})")
+        self._next = min(self.limit, self.cost + _STRIDE)
+        rest()
 
 
 def _by_domain(values: Mapping[str, Any]) -> CelMap:

@@ -14,6 +14,7 @@ from dra_cel.columns import Column, ColumnKey, ColumnSource, RowArray
 from dra_cel.device import DeviceFields
 from dra_cel.errors import CostLimitExceeded, EvaluationError
 from dra_cel.frame import COST_LIMIT, Frame, Step
+from dra_cel.slices import tick
 from dra_cel.states import ERROR, FALSE, TRUE, UNKNOWN, States
 
 MAX_TABLE = 1 << 20
@@ -103,6 +104,10 @@ def _missing(table: States, codes: Any) -> list[int]:
 class Leaf:
     """A part of an expression whose value is a bool, or whatever a dynamic value turns out to be.
 
+    Evaluating may have a rest, in which columns and memory change. So what a call reads is fetched at its start:
+    codes, and the lists of values that go with them (renumbering makes new lists). What it notes in a memory that is
+    not the present one any more is lost, not wrong.
+
     Attributes:
         keys: the columns it reads; None: it may read everything, so it is never evaluated by columns.
 
@@ -118,6 +123,7 @@ class Leaf:
 
     def states(self, source: ColumnSource, rows: RowArray | None, budget: Budget) -> States:
         """Return the state of each row, UNKNOWN where the budget did not suffice."""
+        tick()
         count = source.rows if rows is None else len(rows)
         if self.keys is None:
             return np.full(count, UNKNOWN, np.uint8)
@@ -159,6 +165,7 @@ class Leaf:
         sizes = [len(column.values) for column in columns]
         if math.prod(sizes) > MAX_TABLE:
             return self._by_sorting(memory, columns, codes, budget)
+        values = [column.values for column in columns]
         table = memory.table(sizes)
         keys = codes[0].astype(np.int64)
         for part, size in zip(codes[1:], sizes[1:], strict=True):
@@ -167,7 +174,7 @@ class Leaf:
         if (states == UNKNOWN).any():
             for key in _missing(table, keys):
                 combination = tuple([int(part) for part in np.unravel_index(key, sizes)])
-                table[key] = self._combination(memory, columns, combination, budget)
+                table[key] = self._combination(memory, values, combination, budget)
             states = table[keys]
         return cast(States, states)
 
@@ -177,14 +184,17 @@ class Leaf:
         for part, column in zip(codes, columns, strict=True):
             # Renumber at each step, so that the product stays within 64 bits.
             keys = np.unique(keys * len(column.values) + part, return_inverse=True)[1].astype(np.int64)
+        values = [column.values for column in columns]
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         states = np.full(len(first), UNKNOWN, np.uint8)
         for index, row in enumerate(first.tolist()):
             combination = tuple([int(part[row]) for part in codes])
-            states[index] = self._combination(memory, columns, combination, budget)
+            states[index] = self._combination(memory, values, combination, budget)
         return states[inverse]
 
-    def _combination(self, memory: _Memory, columns: Sequence[Column], codes: tuple[int, ...], budget: Budget) -> int:
+    def _combination(
+        self, memory: _Memory, values: Sequence[Sequence[Any]], codes: tuple[int, ...], budget: Budget
+    ) -> int:
         known = memory.several.get(codes)
         if known is not None:
             return known
@@ -192,13 +202,15 @@ class Leaf:
             return UNKNOWN
         if len(memory.several) >= MAX_REMEMBERED:
             memory.several.clear()
-        values = [column.values[code] if code else None for column, code in zip(columns, codes, strict=True)]
-        result = self._evaluate(values, budget)
+        result = self._evaluate(
+            [known[code] if code else None for known, code in zip(values, codes, strict=True)], budget
+        )
         if result != UNKNOWN:
             memory.several[codes] = result
         return result
 
     def _evaluate(self, values: Sequence[Any], budget: Budget) -> int:
+        tick()
         stub = _Stub()
         for key, value in zip(self.keys or (), values, strict=True):
             if value is None:

@@ -6,6 +6,7 @@ import re
 from typing import NamedTuple
 
 from dra_cel.errors import CompileError
+from dra_cel.slices import tick
 
 
 class Token(NamedTuple):
@@ -60,6 +61,7 @@ def tokenize(text: str) -> list[Token]:
     for match in _TOKEN.finditer(text):
         if match.start() != position:
             break
+        tick()
         position = match.end()
         kind = match.lastgroup or ""
         if kind != "SPACE":

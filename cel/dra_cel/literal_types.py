@@ -6,6 +6,7 @@ from dra_cel.ast import Call, Comprehension, ListExpr, MapExpr, Message, Node, S
 from dra_cel.checker import Checked
 from dra_cel.errors import CompileError
 from dra_cel.format_check import check_format
+from dra_cel.slices import tick
 from dra_cel.types import Type
 
 
@@ -19,6 +20,7 @@ def check_literals(checked: Checked) -> None:
     pending: list[tuple[Node, bool]] = [(checked.root, False)]
     seen: set[Node] = set()
     while pending:
+        tick()
         node, exempt = pending.pop()
         if node in seen:
             continue
@@ -73,6 +75,7 @@ def _unwrapped(type_: Type, optional: bool) -> Type:
 
 
 def _same(checked: Checked, node: Node, expected: Type | None, found: Type) -> Type:
+    tick()
     if expected is None:
         return found
     if expected != found:

@@ -27,6 +27,7 @@ from dra_cel.errors import CompileError
 from dra_cel.lexer import Token, tokenize
 from dra_cel.literals import NUMBERS, bytes_value, string_value
 from dra_cel.macros import Expander
+from dra_cel.slices import tick
 
 MAX_BYTES = 10_240
 """Length of an expression in UTF-8, resource.k8s.io CELSelectorExpressionMaxLength."""
@@ -112,6 +113,7 @@ class _Parser:
     # --- tokens
 
     def _advance(self) -> Token:
+        tick()
         token = self._token
         self._position += 1
         self._token = self._tokens[self._position]

@@ -77,6 +77,8 @@ def conditional_step(condition: Step, then: Step, other: Step, discounts: tuple[
     then_discount, other_discount = discounts
 
     def step(frame: Frame) -> Any:
+        # optMap and optFlatMap evaluate what they are called on twice, which doubles with each in a chain.
+        frame.check_cost()
         value = condition(frame)
         if value is True:
             frame.cost -= then_discount

@@ -15,6 +15,7 @@ from dra_cel.plan_calls import plan_call
 from dra_cel.plan_constructors import list_step, map_step, wrapper_step
 from dra_cel.plan_fields import device_plan, plan_select
 from dra_cel.plan_loops import plan_comprehension
+from dra_cel.slices import tick
 from dra_cel.values import CelMap, TypeValue
 
 
@@ -44,6 +45,7 @@ class Planner:
         """
         known = self._plans.get(node)
         if known is None:
+            tick()
             known = self._plans[node] = _RULES[type(node)](self, node)
         return known
 

@@ -10,6 +10,7 @@ from dra_cel.checker import Checked
 from dra_cel.columns import ColumnKey
 from dra_cel.environment import DEVICE_VARIABLE
 from dra_cel.literal_types import children
+from dra_cel.slices import tick
 
 Path = tuple[str, ...]
 """A selection that starts with `device`: `("device", "attributes", "domain", "id")`."""
@@ -43,6 +44,7 @@ class Reader:
         A node has one scope, so its result is remembered.
         """
         if node not in self._reads:
+            tick()
             self._reads[node] = self._find(node, aliases)
         return self._reads[node]
 

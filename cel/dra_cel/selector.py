@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dra_cel.columns import ColumnKey, ColumnSource, RowArray
 from dra_cel.compilation import compile_expression
 from dra_cel.cost import estimate
@@ -13,6 +15,7 @@ from dra_cel.leaf import Budget
 from dra_cel.masks import Masks
 from dra_cel.planner import Planner
 from dra_cel.program import Program, build
+from dra_cel.slices import Slices
 from dra_cel.states import ERROR, TRUE, UNKNOWN
 from dra_cel.types import BOOL
 from dra_cel.values import type_name
@@ -60,6 +63,10 @@ class Selector:
         """The columns it may read; None where that is open, for instance with macros over whole maps."""
         return self._columns_program().reads
 
+    def prepare(self) -> None:
+        """Build what `masks` needs, which takes about as long as compiling; otherwise the first call does it."""
+        self._columns_program()
+
     def _columns_program(self) -> Program:
         if self._program is None:
             assert self._planner is not None
@@ -84,7 +91,13 @@ class Selector:
             EvaluationError: as in `matches`.
 
         """
-        frame = Frame(device, self._slots)
+        return self._run(Frame(device, self._slots))
+
+    def start(self, device: DeviceFields) -> Slices[tuple[bool, int]]:
+        """Return the evaluation for one device as work in slices; its value is what `evaluate` returns."""
+        return Slices(partial(self.evaluate, device))
+
+    def _run(self, frame: Frame) -> tuple[bool, int]:
         try:
             value = self._step(frame)
             frame.check_cost()
@@ -105,7 +118,8 @@ class Selector:
     ) -> Masks:
         """Evaluate it for many rows, once per distinct combination of values.
 
-        Results are remembered per column, so that later calls for few rows take microseconds.
+        Results are remembered per column, so that later calls for few rows take microseconds. In slices the columns
+        may change during a rest if rows are given: for those that do not change the masks are right.
 
         Args:
             columns: the table.
@@ -126,6 +140,17 @@ class Selector:
 
         """
         return self.matches(columns.fields(row))
+
+
+def start_compiling(text: str) -> Slices[Selector]:
+    """Return the work of compiling a stored selector as far as masks need it; a step may raise CompileError."""
+
+    def work() -> Selector:
+        selector = compile_selector(text)
+        selector.prepare()
+        return selector
+
+    return Slices(work)
 
 
 def compile_selector(

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
+from dra_cel.slices import tick
+
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.ASCII | re.DOTALL)
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _PORT = re.compile(r"(?::[0-9]*)?", re.ASCII)
@@ -63,14 +65,15 @@ class Url:
 
     def parameters(self) -> dict[str, tuple[str, ...]]:
         """Return the query's parameters; what can't be decoded is left out."""
-        result: dict[str, tuple[str, ...]] = {}
+        result: dict[str, list[str]] = {}
         for part in self.query.split("&"):
+            tick()
             key, _, value = part.partition("=")
             if not part or ";" in part or _BAD_ESCAPE.search(part):
                 continue
             name, decoded = (_decode(text.replace("+", " ")) for text in (key, value))
-            result[name] = (*result.get(name, ()), decoded)
-        return result
+            result.setdefault(name, []).append(decoded)
+        return {name: tuple(values) for name, values in result.items()}
 
 
 def parse_request_uri(text: str) -> None:

@@ -6,7 +6,7 @@ class of this package. The class of a value is its CEL type, so bool is never ta
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,7 +105,7 @@ class CelMap:
     def __iter__(self) -> Iterator[Any]:
         return iter([key for key, _ in self._entries.values()])
 
-    def items(self) -> ItemsView[Any, Any] | list[tuple[Any, Any]]:
+    def items(self) -> list[tuple[Any, Any]]:
         """Return the entries in the order in which they were added."""
         return list(self._entries.values())
 

@@ -11,6 +11,7 @@ from dra_cel.functions.addition import checked_int, checked_uint
 from dra_cel.functions.charges import APPEND, COMPARE, CONCATENATE
 from dra_cel.functions.limits import check_elements, check_text
 from dra_cel.functions.table import Overload, overload
+from dra_cel.slices import gathered
 from dra_cel.uint import MIN_INT, UInt
 
 
@@ -56,7 +57,7 @@ def _add_bytes(left: bytes, right: bytes) -> bytes:
 
 def _add_list(left: tuple[Any, ...], right: tuple[Any, ...]) -> tuple[Any, ...]:
     check_elements(len(left) + len(right))
-    return left + right
+    return gathered(left, right)
 
 
 _ARITHMETIC = [

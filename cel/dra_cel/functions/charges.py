@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from dra_cel.ast import Node
 from dra_cel.ranges import REGEX_FACTOR, STRING_FACTOR, UNIT, UNKNOWN, Range, scale
+from dra_cel.slices import paced
 from dra_cel.types import Type
 from dra_cel.uint import UInt
 
@@ -98,10 +99,10 @@ def traversal_cost(value: Any) -> int:
     if kind is bytes:
         return int(len(value) * STRING_FACTOR)
     if kind is tuple:
-        return sum([traversal_cost(item) for item in value])
+        return sum([traversal_cost(item) for item in paced(value)])
     pairs = getattr(value, "items", None)
     if pairs is not None:
-        return sum([traversal_cost(key) + traversal_cost(item) for key, item in pairs()])
+        return sum([traversal_cost(key) + traversal_cost(item) for key, item in paced(pairs())])
     return 1
 
 

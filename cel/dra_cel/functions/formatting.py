@@ -15,6 +15,7 @@ from dra_cel.functions.limits import check_text
 from dra_cel.functions.numerals import format_general
 from dra_cel.functions.table import member
 from dra_cel.ranges import STRING_FACTOR
+from dra_cel.slices import paced
 from dra_cel.times import Duration, Timestamp, format_timestamp
 from dra_cel.types import Kind
 from dra_cel.uint import UInt
@@ -202,12 +203,12 @@ def _member(value: Any) -> str:
 
 
 def _list(items: Sequence[Any]) -> str:
-    return "[" + ", ".join([_member(item) for item in items]) + "]"
+    return "[" + ", ".join([_member(item) for item in paced(items)]) + "]"
 
 
 def _map(entries: CelMap) -> str:
     pairs = []
-    for key, value in entries.items():
+    for key, value in paced(entries.items()):
         if type(key) not in (str, bool, int, UInt):
             raise EvaluationError(f"no formatting function for map key of type {type_name(key)}")
         pairs.append((_member(key), _member(value)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cmp_to_key
 from typing import Any
 
@@ -14,6 +14,7 @@ from dra_cel.functions.addition import ZEROS, add_values
 from dra_cel.functions.charges import INCLUDES, LIST_WALK
 from dra_cel.functions.limits import check_elements
 from dra_cel.functions.table import Overload, member, overload
+from dra_cel.slices import gathered, paced, rest
 from dra_cel.times import Duration, Timestamp
 from dra_cel.uint import UInt
 from dra_cel.values import CelMap, type_name
@@ -35,14 +36,14 @@ def _order(left: Any, right: Any) -> int | None:
 
 
 def _check_comparable(items: Sequence[Any]) -> None:
-    for item in items:
+    for item in paced(items):
         if type(item) not in _COMPARABLE_CLASSES:
             raise EvaluationError(f"no such overload: values of type '{type_name(item)}' can't be ordered")
 
 
 def _is_sorted(items: Sequence[Any]) -> bool:
     _check_comparable(items)
-    return all(_order(left, right) != 1 for left, right in itertools.pairwise(items))
+    return all(_order(left, right) != 1 for left, right in itertools.pairwise(paced(items)))
 
 
 def _extreme(name: str, sign: int) -> Any:
@@ -51,7 +52,7 @@ def _extreme(name: str, sign: int) -> Any:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
         result = items[0]
-        for item in items[1:]:
+        for item in paced(items):
             if _order(item, result) == sign:
                 result = item
         return result
@@ -66,7 +67,7 @@ def _sum(zero: Any) -> Any:
         total = ZEROS.get(type(items[0])) if items else zero
         if total is None:
             raise EvaluationError(f"no such overload: sum of '{type_name(items[0])}'")
-        for item in items:
+        for item in paced(items):
             total = add_values(total, item)
         return total
 
@@ -74,14 +75,14 @@ def _sum(zero: Any) -> Any:
 
 
 def _index_of(items: Sequence[Any], wanted: Any) -> int:
-    for index, item in enumerate(items):
+    for index, item in enumerate(paced(items)):
         if surely_equal(item, wanted):
             return index
     return -1
 
 
 def _last_index_of(items: Sequence[Any], wanted: Any) -> int:
-    for index in range(len(items) - 1, -1, -1):
+    for index in paced(range(len(items) - 1, -1, -1)):
         if surely_equal(items[index], wanted):
             return index
     return -1
@@ -92,7 +93,7 @@ def _includes(container: Any, wanted: Any) -> bool:
     if type(container) is tuple:
         if type(wanted) is uniform(container):
             return wanted in container
-        return any(surely_equal(item, wanted) for item in container)
+        return any(surely_equal(item, wanted) for item in paced(container))
     return surely_equal(container, wanted)
 
 
@@ -109,34 +110,39 @@ def _slice(items: tuple[Any, ...], start: int, end: int) -> tuple[Any, ...]:
 def _flatten(items: Sequence[Any], depth: int = 1) -> tuple[Any, ...]:
     if depth < 0:
         raise EvaluationError("flatten: level must be non-negative")
-    result: list[Any] = []
-    pending = [(iter(items), depth)]
+    return tuple(_flattened(items, depth))
+
+
+def _flattened(items: Sequence[Any], depth: int) -> Iterator[Any]:
+    count = 0
+    pending = [(iter(paced(items)), depth)]
     while pending:
         iterator, level = pending[-1]
         for item in iterator:
             if type(item) is tuple and level > 0:
-                pending.append((iter(item), level - 1))
+                pending.append((iter(paced(item)), level - 1))
                 break
-            result.append(item)
-            check_elements(len(result))
+            count += 1
+            check_elements(count)
+            yield item
         else:
             pending.pop()
-    return tuple(result)
 
 
 def _range(count: int) -> tuple[int, ...]:
     if count < 0:
         raise EvaluationError(f"lists.range: size must be non-negative, got {count}")
     check_elements(count)
-    return tuple(range(count))
+    return gathered(range(count))
 
 
 def _distinct(items: tuple[Any, ...]) -> tuple[Any, ...]:
     if uniform(items) is not None:
-        return tuple(dict.fromkeys(items))
+        return tuple(dict.fromkeys(paced(items)))
     result: list[Any] = []
     seen: set[tuple[type, Any]] = set()
     for item in items:
+        rest()
         if type(item) in (str, bool, bytes):
             key = (type(item), item)
             if key in seen:

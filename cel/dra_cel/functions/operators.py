@@ -10,6 +10,7 @@ from dra_cel.errors import EvaluationError
 from dra_cel.functions.charges import COMPARE, IN_LIST, Charge, Estimate, Operand
 from dra_cel.functions.table import member, overload
 from dra_cel.ranges import NOTHING
+from dra_cel.slices import paced
 from dra_cel.types import FORMAT, QUANTITY, SEMVER, URL
 from dra_cel.uint import UInt
 from dra_cel.values import MISSING, NONE, CelMap, Optional, type_name
@@ -28,7 +29,7 @@ def in_list(value: Any, items: tuple[Any, ...]) -> bool:
     """Return whether a list contains a value; elements that can't be compared with it are skipped."""
     if type(value) is uniform(items):
         return value in items
-    return any(surely_equal(value, item) for item in items)
+    return any(surely_equal(value, item) for item in paced(items))
 
 
 def list_index(index: Any, length: int) -> int:

@@ -12,6 +12,7 @@ from dra_cel.errors import EvaluationError
 from dra_cel.functions.charges import FIND, MATCHES
 from dra_cel.functions.limits import check_elements
 from dra_cel.functions.table import member, overload
+from dra_cel.slices import rest
 
 _MAX_MEMORY = 1 << 21
 """Bytes for a compiled pattern and the states of a search; compiling up to there takes some milliseconds."""
@@ -19,6 +20,8 @@ _MAX_CLASSES = 200
 """Unicode classes such as \\pL: each has hundreds of ranges, and takes a tenth of a millisecond."""
 _MAX_NESTING = 1000
 """Groups in each other: Kubernetes' limit too."""
+_STRIDE = 64
+"""Matches between two rests."""
 
 
 def _options() -> Any:
@@ -41,6 +44,7 @@ def compile_pattern(pattern: str) -> Any:
         EvaluationError: RE2 does not accept the pattern.
 
     """
+    rest()
     if _nesting(pattern) > _MAX_NESTING:
         raise EvaluationError(f"error parsing regexp {pattern[:80]!r}: expression nests too deeply")
     if len(_CLASSES.findall(pattern)) > _MAX_CLASSES:
@@ -82,13 +86,16 @@ def _find(text: str, pattern: str) -> str:
 def _find_all(text: str, pattern: str, limit: int = -1) -> tuple[str, ...]:
     found: list[str] = []
     end = -1
-    for match in compile_pattern(pattern).finditer(text):
+    searched = text.encode() if text.isascii() else text  # where both have the same positions
+    for number, match in enumerate(compile_pattern(pattern).finditer(searched)):
+        if number % _STRIDE == _STRIDE - 1:
+            rest()
         if len(found) == limit:
             break
         if match.start() == match.end() == end:
             continue  # an empty match right after another match does not count
         end = match.end()
-        found.append(match.group())
+        found.append(text[match.start() : end])
         check_elements(len(found))
     return tuple(found)
 

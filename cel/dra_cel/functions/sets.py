@@ -10,20 +10,26 @@ from dra_cel.functions.charges import Charge, Estimate, Operand, size_of
 from dra_cel.functions.operators import in_list
 from dra_cel.functions.table import overload
 from dra_cel.ranges import MAX, UNIT
+from dra_cel.slices import rest
 
 
 def _contains(items: tuple[Any, ...], wanted: tuple[Any, ...]) -> bool:
     kind = uniform(items)
     if kind is not None and kind is uniform(wanted):
         return set(wanted) <= set(items)
-    return all(in_list(item, items) for item in wanted)
+    return all(_is_in(item, items) for item in wanted)
 
 
 def _intersects(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
     kind = uniform(left)
     if kind is not None and kind is uniform(right):
         return not set(left).isdisjoint(right)
-    return any(in_list(item, right) for item in left)
+    return any(_is_in(item, right) for item in left)
+
+
+def _is_in(item: Any, items: tuple[Any, ...]) -> bool:
+    rest()
+    return in_list(item, items)
 
 
 def _equivalent(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:

@@ -21,6 +21,7 @@ from dra_cel.functions.charges import (
 from dra_cel.functions.limits import check_elements, check_text
 from dra_cel.functions.table import member, overload
 from dra_cel.ranges import MAX, STRING_FACTOR, Range, scale
+from dra_cel.slices import paced, rest
 from dra_cel.values import type_name
 
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
@@ -72,6 +73,7 @@ def _replace(text: str, old: str, new: str, limit: int = -1) -> str:
     if 0 <= limit < count:
         count = limit
     check_text(len(text) + count * (len(new) - len(old)))
+    rest()
     return text.replace(old, new, count)
 
 
@@ -102,7 +104,7 @@ def _substring(text: str, start: int, end: int | None = None) -> str:
 
 def _join(parts: tuple[Any, ...], separator: str = "") -> str:
     length = max(len(parts) - 1, 0) * len(separator)
-    for part in parts:
+    for part in paced(parts):
         if type(part) is not str:
             raise EvaluationError(f"join: no such overload for elements of type '{type_name(part)}'")
         length += len(part)
