@@ -24,7 +24,7 @@ from dra_scheduler.cycle.filters.placement import PlacementFilter, conflicting_n
 from dra_scheduler.cycle.filters.resources import filter_ports, filter_resources, fits_row
 from dra_scheduler.cycle.node_resources import GATE as NODE_RESOURCES
 from dra_scheduler.cycle.node_resources import cannot_be_shared
-from dra_scheduler.cycle.pod_claims import PodClaims, refused, resolve
+from dra_scheduler.cycle.pod_claims import PodClaims, is_reserved_for, refused, resolve
 from dra_scheduler.cycle.score import NodeOrder
 
 LEFT_TO_OTHERS = "node(s) left to other pods of the group"
@@ -124,7 +124,7 @@ class Questioner:
         filter_allocated(claims.allocated, cluster.nodes, diagnosis, self._clock.now(), self._binding_timeout)
         if cluster.gates.enabled(NODE_RESOURCES):
             for claim in claims.allocated:
-                problem = cannot_be_shared(claim, pod.uid, cluster.devices, lambda one: pod.uid in one.reserved_for)
+                problem = cannot_be_shared(claim, pod.uid, cluster.devices, lambda one: is_reserved_for(one, pod))
                 if problem:
                     diagnosis.drop("DynamicResources", diagnosis.left.copy(), problem)
 

@@ -91,14 +91,18 @@ class GivingUp:
             pod = waiting.get(uid)
             if pod is not None:
                 users.append(PodRef(pod.namespace, pod.name, pod.uid))
-            elif uid == group.uid and not self._cluster.groups.placed(group.key):
+            elif uid == group.uid and self._may_take_from(group):
                 users.append(group_ref(group))
             else:
                 return None
         return users
 
+    def _may_take_from(self, group: PodGroup) -> bool:
+        """Whether reservations for the group are ours to remove: none of its pods has a node."""
+        return self._cluster.gates.enabled(GROUP_CLAIMS) and not self._cluster.groups.placed(group.key)
+
     async def _unreserve(self, group: PodGroup) -> str:
-        if self._cluster.groups.placed(group.key):
+        if not self._may_take_from(group):
             return ""
         for claim in self._group_claims(group):
             held = claim.allocation is not None and group.uid in claim.reserved_for
