@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
+from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.gang.consumers import consumer
 from dra_scheduler.settings import Settings
 from support.gangs import GATES, SCHEDULING, SETTINGS, member, pod_group
-from support.known import known_cluster, known_pod
-from support.objects import make_claim, make_pod, meta
+from support.known import decide, known_cluster, known_pod
+from support.objects import make_allocation, make_claim, make_node, make_pod, make_slice, meta
 from support.refusing import Refusing
-from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
+from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice, template
 
 SHARED = [{"name": "shared", "resourceClaimName": "c"}]
 FOR_PODS = Settings(feature_gates={"GenericWorkload": True})
@@ -218,3 +219,71 @@ def test_what_a_group_gives_up_without_a_claim_is_nothing() -> None:
         assert (await stage.condition("a"))[2].startswith("0/2 nodes are available: 2 node(s) didn't match")
 
     on_stage(play, SETTINGS)
+
+
+def test_a_pod_of_a_group_gives_up_the_special_claim_of_an_earlier_attempt() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.kill()
+        await two_nodes(stage)
+        await stage.patch(device_class(), {"spec": {"extendedResourceName": "example.com/gpu"}})
+        asking = member("a")
+        amounts = {"example.com/gpu": "1"}
+        asking["spec"]["containers"][0]["resources"] = {"requests": amounts, "limits": amounts}
+        await stage.create(pod_group(min_count=None), asking)
+        uid = (await stage.pod("a"))["metadata"]["uid"]
+        left = claim("a-extended-resources-0")
+        left["metadata"] |= {
+            "annotations": {"resource.kubernetes.io/extended-resource-claim": "true"},
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "a", "uid": uid, "controller": True}],
+        }
+        await stage.create(left)
+        await stage.start()
+        await stage.settle(30)
+        assert (await stage.nodes_of_pods())["a"]
+        (name,) = await stage.claims()
+        assert name != "a-extended-resources-0"
+
+    on_stage(play, SETTINGS)
+
+
+def test_a_group_without_room_lets_its_claim_go() -> None:
+    """The claim is not in the way by itself: its node just has no room, so the group's reservation goes first."""
+
+    async def play(stage: Stage) -> None:
+        await stage.kill()
+        await two_nodes(stage)
+        await stage.create(pod_group(resourceClaims=SHARED))
+        await allocate(stage, "c", "gpu-0-0", await for_group(stage))
+        # Each pod wants three devices of its own beside the group's claim, which n1 does not have.
+        await stage.create(template("own", 3))
+        for name in "ab":
+            both = member(name, claim="c")
+            both["spec"]["resourceClaims"].append({"name": "own", "resourceClaimTemplateName": "own"})
+            await stage.create(both)
+        await stage.start()
+        await asyncio.sleep(10)
+        assert await reservations(stage) == []
+        assert await stage.nodes_of_pods() == {"a": "", "b": ""}
+
+    on_stage(play, SETTINGS)
+
+
+def test_a_mapped_claim_of_the_group_is_for_one_of_its_pods_at_a_time() -> None:
+    gates = GATES | {"DRANodeAllocatableResources": True}
+    cluster = known_cluster([make_node("n1")])
+    cluster.use(FeatureGates.of(gates, NEWEST_MINOR))
+    raw = make_slice("n1", 1)
+    raw["spec"]["devices"][0]["nodeAllocatableResources"] = {"cpu": {"mapping": {"deviceMultiplier": "1"}}}
+    cluster.apply_slice(None, raw)
+    made = make_claim("c", allocation=make_allocation("gpu-0", node="n1"))
+    group = {"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "group", "uid": "uid-group"}
+    made["status"]["reservedFor"] = [group]
+    cluster.apply_claim(None, made)
+
+    def asking(name: str, of: str) -> Raw:
+        return make_pod(name, claims=SHARED, schedulingGroup={"podGroupName": of})
+
+    stranger = decide(cluster, asking("stranger", "another"))
+    assert isinstance(stranger, Reject)
+    assert ["cannot be shared across pods" in reason for reason in stranger.counts] == [True]
+    assert isinstance(decide(cluster, asking("a", "group")), Bind)
