@@ -11,6 +11,7 @@ COMMANDS = {
     "allocate": ("dra_bench.allocate.command", "measure how fast decisions are, ours and Kubernetes'"),
     "conformance": ("dra_bench.conformance.command", "run case files of Kubernetes' own tests through our engine"),
     "fuzz": ("dra_bench.fuzz.command", "try our engine on inputs made from seeds"),
+    "cluster": ("dra_bench.cluster.command", "race schedulers against each other on the real control plane"),
     "simulate": ("dra_bench.simulation.command", "live through clusters made from seeds, in virtual time"),
     "upstream": ("dra_bench.upstream.command", "run Kubernetes' own tests of DRA with our scheduler in its place"),
     "oracle": ("dra_bench.oracle.command", "compare our engine with Kubernetes' own on inputs made from seeds"),
