@@ -15,11 +15,13 @@ import numpy as np
 from dra_allocator.arrays import BoolArray, ByteArray, IntArray, grown
 from dra_allocator.budget import UNLIMITED, Budget
 from dra_allocator.claim import Toleration
+from dra_allocator.journal import Journal
 from dra_allocator.masks import MaskStore
 from dra_allocator.occupancy import FREE, SHARED, usage
 from dra_allocator.requests import ResolvedRequest
 from dra_allocator.rules.fitness import blocking_taints, is_tolerated
 from dra_allocator.sums import AVAILABLE, BOUND, COUNTED, FAILING, FAILS, LOOK, NONE, UNKNOWN, Longs, Sums, part_of
+from dra_allocator.table import Table
 from dra_allocator.taint_rules import TaintRules
 from dra_allocator.traits import Traits
 from dra_allocator.usability import SUSPECT, UNUSABLE
@@ -30,6 +32,7 @@ _KIND, _SHAREABLE, _ALWAYS = 7, 8, 16
 """Bits of what a row is whoever holds it: a code of `sums`, may be shared, counts also while it is held."""
 _CHUNK = 1 << 16
 """Rows counted between two questions to the budget: about two milliseconds."""
+_TOUCHED = 1 << 12
 Where = IntArray | slice
 
 
@@ -53,6 +56,8 @@ class RequestCounts:
 
     Attributes:
         bounds: number of free rows that are BOUND.
+        touched: ids of the nodes with local rows that have become something else, since `recounts` was last raised.
+        recounts: how often all rows were counted.
 
     """
 
@@ -70,11 +75,31 @@ class RequestCounts:
         self._homes: IntArray = np.zeros(0, np.int32)
         self._sums = Sums()
         self.bounds = 0
+        self.recounts = 0
+        self.touched: Journal[int] = Journal(_TOUCHED)
 
     @property
     def codes(self) -> ByteArray:
         """NONE, COUNTED, LOOK or BOUND per row."""
         return self._codes[: len(self._view.table.rows)]
+
+    @property
+    def homes(self) -> IntArray:
+        """Per row its home when it was counted."""
+        return self._homes[: len(self._view.table.rows)]
+
+    @property
+    def table(self) -> Table:
+        """The table whose rows are counted."""
+        return self._view.table
+
+    def shared(self, part: int) -> bool:
+        """Return whether rows of scopes that several nodes share are summed in a part."""
+        return self._sums.is_shared(part)
+
+    def overlaid_homes(self, view: View) -> set[int]:
+        """Return the homes of the rows that the view's overlay concerns."""
+        return {int(self._homes[row]) for row, _ in self._overlaid(view)}
 
     @property
     def size(self) -> int:
@@ -227,6 +252,7 @@ class RequestCounts:
         self._homes = table.rows.homes.copy()
         self._sums = Sums.of(self._codes, self._homes, max(len(table.nodes), 1))
         self.bounds = int(np.count_nonzero(self._codes == BOUND))
+        self.recounts += 1
         self._table_position, self._taint_version = self._started
         self._ledger_position = self._view.ledger.journal.position
         return True
@@ -251,7 +277,10 @@ class RequestCounts:
             return
         self._codes[row] = code
         self.bounds += (code == BOUND) - (before == BOUND)
-        self._sums.move(int(self._homes[row]), before, code)
+        home = int(self._homes[row])
+        self._sums.move(home, before, code)
+        if home >= 0:
+            self.touched.add(home)
 
     def _total(self, view: View, part: int) -> Longs:
         total = self._sums.per_node(view.table.scopes, len(view.table.nodes), part)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from dra_allocator.budget import UNLIMITED, Budget
 from dra_allocator.counts import RequestCounts, Signature
 from dra_allocator.lru import ByteLru
 from dra_allocator.masks import MaskStore
-from dra_allocator.requests import ResolvedClaim, ResolvedRequest
+from dra_allocator.requests import ResolvedClaim, ResolvedRequest, covers
+from dra_allocator.spread import Spread
 from dra_allocator.sums import NONE, Longs
 from dra_allocator.view import View
 
@@ -35,12 +37,23 @@ class Survey:
     counted: bool = False
 
 
+class ConstraintNeed(NamedTuple):
+    """What a constraint wants of one request: so many devices with one value, or so many values."""
+
+    request: ResolvedRequest
+    number: int
+    kind: Literal["match", "distinct"]
+    attribute: str
+    wanted: int
+
+
 class Prefilter:
     """Counts by request signature, bounded by bytes."""
 
     def __init__(self, masks: MaskStore, max_bytes: int) -> None:
         self._masks = masks
         self._counts: ByteLru[RequestCounts] = ByteLru(max_bytes)
+        self._spreads: ByteLru[Spread] = ByteLru(max_bytes // 4)
 
     def survey(self, view: View, claims: Sequence[ResolvedClaim]) -> Survey:
         """Return what counting says about each node.
@@ -63,6 +76,8 @@ class Prefilter:
                 failing = _either(failing, counts.failing(view), size)
         if possible is None:
             possible = np.ones(size, np.bool_)
+        for bound in self._constraints(view, claims, size):
+            possible = possible & bound
         return Survey(possible if unknown is None else possible | unknown, unknown, failing, True)
 
     def decided(self, view: View, claims: Sequence[ResolvedClaim], survey: Survey) -> BoolArray:
@@ -83,8 +98,13 @@ class Prefilter:
         if not view.prepare(budget):
             return False
         texts = {selector.text for request in requests for selector in request.selectors}
-        return all(self._masks.prepare(view.table, text, budget) for text in texts) and all(
-            request.is_all or self.counts(view, request, budget).is_current() for request in requests
+        return (
+            all(self._masks.prepare(view.table, text, budget) for text in texts)
+            and all(request.is_all or self.counts(view, request, budget).is_current() for request in requests)
+            and (
+                any(request.is_all for request in requests)
+                or all(self.spread(view, need, budget).is_current() for need in constraint_needs(claims))
+            )
         )
 
     def counts(self, view: View, request: ResolvedRequest, budget: Budget = UNLIMITED) -> RequestCounts:
@@ -98,6 +118,34 @@ class Prefilter:
             counts.catch_up(budget)
             self._counts.put(key, counts, counts.size)
         return counts
+
+    def spread(self, view: View, need: ConstraintNeed, budget: Budget = UNLIMITED) -> Spread:
+        """Return how an attribute is spread over what a request can have, up to date as far as the budget allows."""
+        counts = self.counts(view, need.request)
+        key = view.table, view.ledger, view.features, Signature.of(need.request), need.attribute
+        spread = self._spreads.get(key)
+        if spread is None or spread.counts is not counts:
+            spread = Spread(counts, need.attribute)
+        if not spread.is_current():
+            spread.catch_up(budget)
+            self._spreads.put(key, spread, spread.size)
+        return spread
+
+    def _constraints(self, view: View, claims: Sequence[ResolvedClaim], size: int) -> Iterator[BoolArray]:
+        """Yield per node id whether there may be enough for a constraint, as far as that can be said."""
+        wanted: dict[object, int] = {}
+        for need in constraint_needs(claims):
+            spread = self.spread(view, need)
+            numbers = spread.most(size) if need.kind == "match" else spread.different(size)
+            if numbers is None:
+                continue
+            together = need.kind == "distinct" or not (spread.counts.bounds or need.request.spec.admin_access)
+            key = need.request.claim, need.number, id(spread)
+            wanted[key] = need.wanted + (wanted.get(key, 0) if together else 0)
+            enough: BoolArray = numbers >= wanted[key]
+            for home in spread.counts.overlaid_homes(view):
+                enough[home if home >= 0 else slice(None)] = True
+            yield enough
 
     def _needs(
         self, view: View, requests: Sequence[tuple[ResolvedRequest, ...]]
@@ -140,6 +188,23 @@ class Prefilter:
         for one in counts:
             times += (one.codes != NONE).astype(np.uint8)
         return bool(times.max(initial=0) <= 1)
+
+
+def constraint_needs(claims: Sequence[ResolvedClaim]) -> Iterator[ConstraintNeed]:
+    """Yield what constraints want at least of each plain request that they cover."""
+    for claim in claims:
+        for number, constraint in enumerate(claim.constraints):
+            covered = [
+                request
+                for alternatives in claim.requests
+                for request in alternatives
+                if covers(constraint.requests, request)
+            ]
+            derived = {one.name for request in covered for one in request.spec.derived_attributes}
+            if constraint.attribute not in derived:
+                for request in covered:
+                    if request.alternative is None:
+                        yield ConstraintNeed(request, number, constraint.kind, constraint.attribute, request.spec.count)
 
 
 def _either(known: BoolArray | None, counts: Longs | None, size: int) -> BoolArray | None:

@@ -66,6 +66,10 @@ class Sums:
         """Return whether any row is summed there."""
         return self._parts[part].rows > 0
 
+    def is_shared(self, part: int) -> bool:
+        """Return whether rows of scopes that several nodes share are summed there."""
+        return bool(self._parts[part].shared)
+
     def grow(self, nodes: int) -> None:
         """Make room for more node ids."""
         for part in self._parts:
