@@ -30,7 +30,7 @@ def make(seed: int) -> bytes:
     """Return a file: a cluster that fits together and what people name in it, some objects damaged."""
     draw = Draw(f"lint {seed}")
     cluster = generate(seed)
-    objects: list[JSON] = [_head(one, kind) for part, kind in _PARTS.items() for one in cluster.get(part) or ()]
+    objects: list[JSON] = [_head(one, kind) for part, kind in _PARTS.items() for one in _listed(cluster.get(part))]
     objects += [grown(draw, draw.one(_KINDS)) for _ in range(draw.number(0, 3))]
     objects += [_pod(draw, n) for n in range(draw.number(0, 4))]
     objects = [damaged(draw, obj, most=2) if draw.chance(0.15) else obj for obj in objects]
@@ -41,11 +41,15 @@ def make(seed: int) -> bytes:
 
 
 _PARTS = {
-    "nodes": "Node",
+    "node": "Node",
     "slices": "ResourceSlice",
     "classes": "DeviceClass",
     "claimsToAllocate": "ResourceClaim",
 }
+
+
+def _listed(part: Any) -> list[JSON]:
+    return part if isinstance(part, list) else [part] if part else []
 
 
 def _head(obj: JSON, kind: str) -> JSON:

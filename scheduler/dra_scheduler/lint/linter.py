@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
+from dra_api.errors import describe
 from dra_api.manifests import Document, Manifests, Problem
 from dra_scheduler.feature_gates import FeatureGates
 from dra_scheduler.lint.finding import Fault, Finding, Rule
@@ -83,7 +84,11 @@ def _of_rule(rule: Rule, inputs: Inputs, places: Container[int]) -> Iterator[Fin
 def _placed(fault: Fault) -> Problem:
     document: Document = fault.document
     line = document.line_of(fault.field)
-    return Problem(document.source, line, str(document.key), fault.field, fault.problem, fault.hint)
+    key = document.key
+    name = key.name or str(document.object["metadata"].get("generateName") or "")
+    return Problem(
+        document.source, line, describe(key.kind, key.namespace, name), fault.field, fault.problem, fault.hint
+    )
 
 
 def _unread(problems: Iterable[Problem]) -> Iterator[Name]:

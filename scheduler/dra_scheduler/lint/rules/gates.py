@@ -11,6 +11,9 @@ from dra_cel.selector import compile_selector
 from dra_scheduler.lint.finding import Fault, Rule
 from dra_scheduler.lint.inputs import Inputs
 
+_LISTS = "DRAListTypeAttributes"
+"""Without this gate an attribute that is a list has no value, and that is invalid."""
+
 _REQUEST: tuple[tuple[str, str], ...] = (
     ("tolerations", "DRADeviceTaints"),
     ("capacity", "DRAConsumableCapacity"),
@@ -60,7 +63,7 @@ def _gate_needed(inputs: Inputs) -> Iterator[Fault]:
             path = first_set(document.object, _steps(pattern))
             if path is not None:
                 yield Fault(document, path, *_explained(gate, inputs.scope.minor))
-    if not _is_on(inputs, "DRAListTypeAttributes"):
+    if not _is_on(inputs, _LISTS):
         yield from _list_functions(inputs)
 
 
@@ -69,7 +72,8 @@ def _is_on(inputs: Inputs, gate: str) -> bool:
 
 
 def _explained(gate: str, minor: int) -> tuple[str, str]:
-    problem = f"needs feature gate {gate}, which is off here (Kubernetes 1.{minor}): it is dropped in silence"
+    outcome = "the slice is refused" if gate == _LISTS else "it is dropped in silence"
+    problem = f"needs feature gate {gate}, which is off here (Kubernetes 1.{minor}): {outcome}"
     return problem, f"turn the gate on in the cluster, and say --feature-gates={gate}=true here"
 
 
