@@ -61,7 +61,9 @@ class Intake:
         if self._queue is None or pod.scheduler_name not in self._names:
             return
         if self._to_schedule(pod):
-            self._queue.add(pod)
+            # Assumed and not queued: its binding was answered, and this event is from before it.
+            if self._queue.get(pod.uid) is not None or self._cluster.pods.assumed_node(pod.uid) is None:
+                self._queue.add(pod)
             return
         self._queue.remove(pod.uid)
         if self.reporter is not None and before is not None and not before.node_name:
