@@ -3,6 +3,7 @@ does not say it refuses are taken too, which is why lint is needed."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,8 @@ from dra_bench.controlplane.client import Client
 from dra_bench.controlplane.cluster import ControlPlane
 from dra_bench.controlplane.flags import Options
 from dra_scheduler.lint.registry import RULES
-from support.lint_page import SECTIONS
+from support.cli import run
+from support.lint_page import BASE, SECTIONS
 
 REFUSED = frozenset(
     (
@@ -83,3 +85,31 @@ def _answer(server: Client, obj: dict[str, Any]) -> tuple[int, str]:
         path = resource.path(namespace="default" if resource.namespaced else "", version=version)
     answer = server.request("POST", f"{path}?dryRun=All&fieldValidation=Strict", obj)
     return answer.status, answer.message
+
+
+def test_a_real_cluster_is_looked_at_by_whoever_may_only_read_it(control_plane: ControlPlane, admin: Client) -> None:
+    objects = [obj for obj in yaml.safe_load_all(BASE) if obj["kind"] in ("DeviceClass", "ResourceSlice")]
+    for obj in objects:
+        assert admin.request("POST", _path(obj), obj).status == 201
+    try:
+        access = ["--kubeconfig", str(control_plane.kubeconfig("dra-scheduler"))]
+        ran = run("lint", *access, "-f", "-", "-o", "json", stdin=SECTIONS["class-missing"].bad.encode())
+        assert (ran.code, [one["name"] for one in json.loads(ran.out)["findings"]]) == (1, ["class-missing"])
+        assert "resourceclaimtemplates.resource.k8s.io may not be listed" in ran.err
+        ran = run("lint", *access, "-o", "json")
+        found = [one["name"] for one in json.loads(ran.out)["findings"] if one["object"].endswith("-gpus")]
+        assert (ran.code, found) == (1, ["slice-without-node"])
+        ran = run("cel", *access, 'device.attributes["gpu.example.com"].index > 0', "-o", "json")
+        assert [(one["device"], one["result"]) for one in json.loads(ran.out)] == [
+            ("gpu-0", "false"),
+            ("gpu-1", "true"),
+        ]
+    finally:
+        for obj in objects:
+            admin.request("DELETE", f"{_path(obj)}/{obj['metadata']['name']}")
+
+
+def _path(obj: dict[str, Any]) -> str:
+    resource = find_resource(obj["apiVersion"], obj["kind"])
+    assert resource is not None
+    return resource.path()

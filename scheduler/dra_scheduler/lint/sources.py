@@ -99,8 +99,8 @@ def claim_source(document: Document) -> ClaimSource | None:
 def pod_source(document: Document) -> PodSource | None:
     """Return the pod of a document, or None where there is none."""
     path = POD_PATHS.get(document.object["kind"])
-    if path is None:
-        return None
+    if path is None or at(document.object, "status").get("phase") in ("Succeeded", "Failed"):
+        return None  # what has ended needs nothing any more
     spec = at(document.object, path)
     return PodSource(document, path, namespace_of(document), spec) if spec else None
 

@@ -130,6 +130,12 @@ def test_a_claim_of_somebody_is_not_unused() -> None:
     assert "claim-unused" not in names(report_on(BASE, owned, pod("{name: gpu, resourceClaimName: claim}")))
 
 
+def test_a_pod_that_has_ended_needs_nothing() -> None:
+    ended = pod("{name: gpu, resourceClaimName: gone}") + "status: {phase: Succeeded}\n"
+    other = pod("{name: gpu, resourceClaimName: claim}").replace("{name: p}", "{name: q}")
+    assert names(report_on(BASE, SIMPLE, ended, other)) == []
+
+
 def test_names_are_looked_up_in_the_namespace_of_the_pod() -> None:
     there = SIMPLE.replace("{name: claim}", "{name: claim, namespace: other}")
     report = report_on(BASE, there, pod("{name: gpu, resourceClaimName: claim}"))

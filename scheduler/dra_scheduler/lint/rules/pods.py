@@ -17,6 +17,8 @@ def _missing(kind: str) -> Callable[[Inputs], Iterator[Fault]]:
 
     def check(inputs: Inputs) -> Iterator[Fault]:
         for pod in inputs.claimants:
+            if inputs.is_stored(pod.document) and pod.spec.get("nodeName"):
+                continue  # it was there when the pod was bound, and may go before the pod does
             for path, entry in pod.claims():
                 name = entry.get(field)
                 if isinstance(name, str) and name and inputs.is_missing(kind, pod.namespace, name):
