@@ -18,8 +18,8 @@ from dra_cel.selector import Selector
 _MAX_PARTS = 16
 _MAX_NAMES = 3
 _TOLD = 3
-_EVALUATIONS, _COST = 512, 5_000
-"""What one part may evaluate anew: a millisecond. Devices beyond that are not counted."""
+_EVALUATIONS, _COST = 256, 2_000
+"""What one part may evaluate anew: half a millisecond. Devices beyond that are not counted."""
 
 
 class Conditions:
@@ -48,7 +48,7 @@ class Conditions:
         return tuple(unmet[:_TOLD])
 
     def _look(self, text: str, rows: IntArray) -> Condition | None:
-        selector = self._store.selector(text) if self._effort.take_part() else None
+        selector = self._store.selector(text) if self._effort.take_part(text) else None
         if selector is None or isinstance(selector, CompileError):
             return None
         masks = selector.masks(self._table.rows.columns, rows, evaluations=_EVALUATIONS, cost=_COST)

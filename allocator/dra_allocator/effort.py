@@ -13,6 +13,7 @@ class Effort:
         evaluations: devices for which a selector may be evaluated one by one.
         cost: CEL cost that these evaluations may have.
         parts: conditions of selectors that may be looked at.
+        text: characters that these may have altogether: each has to be compiled.
         suggestions: names for which a nearest one may be looked for.
         searches: questions that searches may ask their budget (each is 16 steps).
 
@@ -21,6 +22,7 @@ class Effort:
     evaluations: int = 4096
     cost: int = 50_000
     parts: int = 32
+    text: int = 4096
     suggestions: int = 6
     searches: int = 128
 
@@ -33,10 +35,11 @@ class Effort:
         self.evaluations -= 1
         self.cost -= cost
 
-    def take_part(self) -> bool:
+    def take_part(self, text: str) -> bool:
         """Return whether another condition may be looked at, and note it."""
         self.parts -= 1
-        return self.parts >= 0
+        self.text -= len(text)
+        return self.parts >= 0 and self.text >= 0
 
     def take_suggestion(self) -> bool:
         """Return whether another name may be looked for, and note it."""

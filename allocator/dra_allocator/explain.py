@@ -4,6 +4,9 @@ pools, classes, selectors, taints, holders   per request, for all rows at once  
 the node that came closest                   from what is left per node            here
 rules about the choice as a whole            searched on a few nodes               `jointly`
 nodes that were not asked                    by the counts of the prefilter        here
+
+Within slices (`dra_cel.slices`) it has a rest between pieces of work of about a millisecond; if the table changes in a
+rest it is made anew.
 """
 
 from __future__ import annotations
@@ -15,20 +18,23 @@ import numpy as np
 from dra_allocator.arrays import BoolArray, IntArray
 from dra_allocator.claim import ResourceClaim
 from dra_allocator.effort import Effort
-from dra_allocator.errors import AttemptFailedError
+from dra_allocator.errors import AttemptFailedError, StaleRowsError
 from dra_allocator.jointly import Jointly
 from dra_allocator.masks import MaskStore
 from dra_allocator.outcome import AllocationError
 from dra_allocator.pool_health import PoolHealth
 from dra_allocator.prefilter import Prefilter
 from dra_allocator.reasons import Sieve
-from dra_allocator.rejection import Elsewhere, Explanation, Missing
+from dra_allocator.rejection import ClaimRejection, Elsewhere, Explanation, Missing
 from dra_allocator.requests import ResolvedClaim, ResolvedRequest, resolve
 from dra_allocator.sight import Sight
 from dra_allocator.telling import told
 from dra_allocator.view import View
+from dra_cel.slices import rest, unbroken
 from dra_cel.suggestion import closest
 
+_ATTEMPTS = 3
+_DONE = object()
 _SEARCHED_NODES = 8
 _NAMED_NODES = 64
 _DIFFERENT_REQUESTS = 8
@@ -62,12 +68,22 @@ class Explainer:
         return self._known
 
     def _explain(self, nodes: Sequence[str] | IntArray) -> Explanation:
+        for _ in range(_ATTEMPTS):
+            try:
+                return self._attempt(nodes)
+            except StaleRowsError:
+                continue
+        with unbroken():
+            return self._attempt(nodes)
+
+    def _attempt(self, nodes: Sequence[str] | IntArray) -> Explanation:
+        """Explain once. Raises StaleRowsError if the table changes in a rest."""
         view = self._view
         try:
             claims = resolve(view.table, view.features, self._claims)
         except AttemptFailedError as failure:
             return Explanation(len(nodes), missing=tuple(self._missing(failure.error)))
-        return _Explanation(view, self._masks, claims, Sight(view, nodes)).run(self._prefilter)
+        return _Explanation(view, self._masks, claims, nodes).run(self._prefilter)
 
     def _missing(self, error: AllocationError) -> Iterator[Missing]:
         """Yield the class that an error is about."""
@@ -87,13 +103,18 @@ class Explainer:
 class _Explanation:
     """One explanation in the making."""
 
-    def __init__(self, view: View, masks: MaskStore, claims: Sequence[ResolvedClaim], sight: Sight) -> None:
+    def __init__(
+        self, view: View, masks: MaskStore, claims: Sequence[ResolvedClaim], nodes: Sequence[str] | IntArray
+    ) -> None:
         self._view = view
         self._masks = masks
         self._claims = claims
-        self._sight = sight
-        self._health = PoolHealth(view, sight)
         self._effort = Effort()
+        self._version = view.table.version
+        with unbroken():
+            self._sight = Sight(view, nodes)
+            self._health = PoolHealth(view, self._sight)
+        self._pause()
 
     def run(self, prefilter: Prefilter) -> Explanation:
         sight = self._sight
@@ -101,16 +122,38 @@ class _Explanation:
         enough, missing = self._compare(sieves)
         nearest = self._nearest(missing)
         jointly = self._jointly(enough, sieves)
+        self._in_pieces(jointly.run())
+        with unbroken():
+            elsewhere = self._elsewhere(prefilter)
         return Explanation(
             nodes=int(np.count_nonzero(sight.asked)),
-            claims=tuple(told(self._view, sight, claim, sieves, nearest) for claim in self._claims),
+            claims=tuple(self._told(claim, sieves, nearest) for claim in self._claims),
             together=jointly.found,
             nodes_enough=int(np.count_nonzero(enough)),
             nearest="" if nearest is None else sight.name(nearest),
-            elsewhere=self._elsewhere(prefilter),
+            elsewhere=elsewhere,
             fits_on=jointly.fits_on,
             left_out=sum(id(one) not in sieves for claim in self._claims for some in claim.requests for one in some),
         )
+
+    def _in_pieces(self, work: Iterator[None]) -> None:
+        """Do work with a pause between its pieces."""
+        going = True
+        while going:
+            with unbroken():
+                going = next(work, _DONE) is not _DONE
+            self._pause()
+
+    def _pause(self) -> None:
+        rest()
+        if self._view.table.version != self._version:
+            raise StaleRowsError
+
+    def _told(self, claim: ResolvedClaim, sieves: dict[int, Sieve], nearest: int | None) -> ClaimRejection:
+        with unbroken():
+            entry = told(self._view, self._sight, claim, sieves, nearest)
+        self._pause()
+        return entry
 
     def _sieves(self) -> dict[int, Sieve]:
         """Return what the requests' devices fell out for, by `id` of the request; equal requests share it."""
@@ -120,7 +163,7 @@ class _Explanation:
             key = _signature(request)
             if key not in known and len(known) < _DIFFERENT_REQUESTS:
                 sieve = known[key] = Sieve(self._view, self._masks, request, self._health, self._effort)
-                sieve.run()
+                self._in_pieces(sieve.run())
                 sieve.count(self._sight)
             if key in known:
                 sieves[id(request)] = known[key]

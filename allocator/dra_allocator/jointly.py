@@ -5,7 +5,7 @@ The search is tried again without one rule at a time, and the first whose absenc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dra_allocator.effort import Effort
@@ -43,12 +43,18 @@ class Jointly:
         self._claims = claims
         self._effort = effort
         self.fits_on = ""
+        self._nodes = nodes
         self._found: dict[tuple[str, str, str], Together] = {}
+        self.found: tuple[Together, ...] = ()
+
+    def run(self) -> Iterator[None]:
+        """Search the nodes; yields between two of them."""
         looked_at = 0
-        for node_id in nodes:
+        for node_id in self._nodes:
             if self.fits_on or not self._look(node_id):
                 break
             looked_at += 1
+            yield
         ordered = sorted(self._found.values(), key=lambda each: -each.nodes)
         self.found = tuple(replace(each, looked_at=looked_at) for each in ordered)
 

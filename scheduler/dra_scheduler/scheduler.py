@@ -37,6 +37,7 @@ from dra_scheduler.pending import PendingPod, pending_pods
 from dra_scheduler.queue.entry import Place
 from dra_scheduler.queue.hints import Hints
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
+from dra_scheduler.report.narrator import Narrator
 from dra_scheduler.report.reporter import Reporter
 from dra_scheduler.report.waiting import WaitingReporter
 from dra_scheduler.settings import Settings
@@ -165,7 +166,8 @@ class Scheduler:
         self._supervisor.for_ever("event writer", events.run())
         self._supervisor.for_ever("condition writer", conditions.run())
         self.background_writers = {"events": events, "conditions": conditions}
-        reporter = Reporter(events, conditions, clock, self.cluster.claims)
+        narrator = Narrator(clock, self._supervisor.once, settings.slice)
+        reporter = Reporter(events, conditions, self.cluster.claims, narrator)
         self._intake.reporter = reporter
         waiting = WaitingReporter(self.queue, self.cluster.claims, reporter, clock, self.filled)
         self._supervisor.for_ever("reports on waiting pods", waiting.run())

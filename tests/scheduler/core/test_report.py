@@ -1,16 +1,29 @@
 """Texts: the condition to the letter, the event's note within its limit."""
 
+import asyncio
+import contextlib
+from collections.abc import Coroutine
 from typing import get_args
 
 import pytest
 
 from dra_allocator.ledger import Ledger
-from dra_allocator.rejection import ClaimRejection, Explanation, NearestMiss, Reason, ReasonCount, RequestRejection
+from dra_allocator.rejection import (
+    ClaimRejection,
+    Explain,
+    Explanation,
+    NearestMiss,
+    Reason,
+    ReasonCount,
+    RequestRejection,
+)
+from dra_cel.slices import rest
 from dra_scheduler.cache.claim_store import ClaimStore
 from dra_scheduler.cache.pod_info import pod_info
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.report.condition import condition_text
 from dra_scheduler.report.explanation import NOTE_LIMIT, Viewer, note, summary
+from dra_scheduler.report.narrator import Narrator
 from dra_scheduler.report.reporter import Reporter
 from support.fake_clock import FakeClock
 from support.objects import make_pod
@@ -107,10 +120,15 @@ class Written:
     def forget(self, pod: object) -> None:
         pass
 
+    @property
+    def waiting(self) -> int:
+        return 0
+
 
 def test_explanations_are_made_once_per_message_and_take_a_tenth_of_the_time_at_most() -> None:
     clock, written = FakeClock(), Written()
-    reporter = Reporter(written, written, clock, ClaimStore(Ledger()))  # type: ignore[arg-type]
+    narrator = Narrator(clock, lambda name, work: asyncio.run(work), 1.0)
+    reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
     explained = 0
 
     def explain(node: str | None = None, /) -> Explanation:
@@ -130,6 +148,60 @@ def test_explanations_are_made_once_per_message_and_take_a_tenth_of_the_time_at_
     clock.advance(9)
     assert "claim c" in report("q", 2)
     assert explained == 2
+
+
+def resting(rests: int) -> Explain:
+    def explain(node: str | None = None, /) -> Explanation:
+        for _ in range(rests):
+            rest()
+        return told(MANY)
+
+    return explain
+
+
+def stepped(work: Coroutine[object, object, None]) -> int:
+    """Run a task by hand; return how often it let the event loop go."""
+    turns = 0
+    with contextlib.suppress(StopIteration):
+        while True:
+            work.send(None)
+            turns += 1
+    return turns
+
+
+def test_an_explanation_lets_the_event_loop_go_between_slices_and_is_said_at_its_end() -> None:
+    tasks: list[Coroutine[object, object, None]] = []
+    written = Written()
+    narrator = Narrator(FakeClock(), lambda name, work: tasks.append(work), 0.0)
+    reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
+    reporter.rejected(pod_info(make_pod("p")), reject(counts={"no": 1}, explain=resting(3)))
+    assert (written.notes, reporter.waiting) == ([], 1)
+    assert stepped(tasks.pop()) == 3
+    assert "claim c" in written.notes[-1]
+    assert reporter.waiting == 0
+
+
+def test_a_pod_that_is_settled_meanwhile_is_not_explained() -> None:
+    tasks: list[Coroutine[object, object, None]] = []
+    written = Written()
+    narrator = Narrator(FakeClock(), lambda name, work: tasks.append(work), 0.0)
+    reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
+    pod = pod_info(make_pod("p"))
+    reporter.rejected(pod, reject(counts={"no": 1}, explain=resting(1)))
+    reporter.settled(pod)
+    stepped(tasks.pop())
+    assert written.notes == []
+
+
+def test_who_is_rejected_while_another_is_explained_is_told_the_message_alone() -> None:
+    tasks: list[Coroutine[object, object, None]] = []
+    written = Written()
+    narrator = Narrator(FakeClock(), lambda name, work: tasks.append(work), 0.0)
+    reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
+    for name in ("p", "q"):
+        reporter.rejected(pod_info(make_pod(name)), reject(counts={"no": 1}, explain=resting(1)))
+    assert written.notes == ["0/8 nodes are available: 1 no."]
+    stepped(tasks.pop())
 
 
 @pytest.mark.parametrize("letter", ["x", "ü", "語"])
