@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -133,8 +132,3 @@ class Running:
     def component(self) -> Component:
         """Its process."""
         return self._plane.components[SCHEDULER] if self._component is None else self._component
-
-    def cpu_seconds(self) -> float:
-        """The processor time that it has used so far."""
-        fields = Path(f"/proc/{self.component.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
