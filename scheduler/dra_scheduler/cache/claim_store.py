@@ -33,6 +33,8 @@ from dra_scheduler.versions import is_news
 
 EXTENDED_ANNOTATION = "resource.kubernetes.io/extended-resource-claim"
 """On a claim that a scheduler made for a pod's extended resources; its value is "true"."""
+EXPECTED_UID = "extended-resources-of-"
+"""Before the uid of a pod: what stands for the uid of its special claim until the API server has given it one."""
 
 
 class Book(Protocol):
@@ -121,6 +123,14 @@ class ClaimStore:
     def by_uid(self, uid: str) -> Claim | None:
         """Return the claim of that uid."""
         return self._by_uid.get(uid)
+
+    def name_of(self, uid: str) -> tuple[str, str] | None:
+        """Return namespace and name of a claim, also of one that is expected, or was when its uid was noted."""
+        pod_uid = uid.removeprefix(EXPECTED_UID)
+        claim = (
+            self._by_uid.get(uid) or self._expected.get(uid) or (self._special.get(pod_uid) if pod_uid != uid else None)
+        )
+        return None if claim is None else (claim.namespace, claim.name)
 
     def special_of(self, pod_uid: str) -> Claim | None:
         """Return the claim that exists for the extended resources of a pod."""

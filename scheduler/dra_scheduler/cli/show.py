@@ -54,7 +54,7 @@ def pod_table(pods: Iterable[Object], pending: Mapping[tuple[str, str], PendingP
 
 
 def claim_names(pod: Object) -> list[str]:
-    """The claims of a pod, as `name in the pod`; generated ones by the name that they got."""
+    """The claims of a pod by name, those for its extended resources too."""
     generated = {
         s["name"]: s.get("resourceClaimName") for s in pod.get("status", {}).get("resourceClaimStatuses") or []
     }
@@ -62,6 +62,9 @@ def claim_names(pod: Object) -> list[str]:
     for entry in pod["spec"].get("resourceClaims") or []:
         name = entry.get("resourceClaimName") or generated.get(entry["name"])
         names.append(name or f"{entry['name']} (not created)")
+    special = pod.get("status", {}).get("extendedResourceClaimStatus") or {}
+    if special.get("resourceClaimName"):
+        names.append(special["resourceClaimName"])
     return names
 
 

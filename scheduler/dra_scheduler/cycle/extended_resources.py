@@ -21,6 +21,7 @@ import numpy as np
 
 from dra_allocator.claim import DeviceRequest, ResourceClaim
 from dra_cel.quantity import Quantity
+from dra_scheduler.cache.claim_store import EXPECTED_UID
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.label_columns import BoolArray, IntArray
 from dra_scheduler.cache.pod_info import PodInfo
@@ -74,7 +75,7 @@ def backed_resources(pod: PodInfo, cluster: Cluster) -> dict[str, str]:
 
 def special_uid(pod: PodInfo) -> str:
     """Return what stands for the uid of the pod's special claim until the API server has given it one."""
-    return f"extended-resources-of-{pod.uid}"
+    return f"{EXPECTED_UID}{pod.uid}"
 
 
 def variants(pod: PodInfo, cluster: Cluster, rows: IntArray) -> tuple[Variant, ...]:

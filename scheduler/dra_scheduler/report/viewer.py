@@ -42,9 +42,4 @@ NOBODY = Viewer(None, lambda uid: None)
 
 def viewer_of(claims: ClaimStore, namespace: str | None) -> Viewer:
     """Return the viewer of a namespace (None: of all) of a cluster with these claims."""
-
-    def name_of(uid: str) -> tuple[str, str] | None:
-        claim = claims.by_uid(uid)
-        return None if claim is None else (claim.namespace, claim.name)
-
-    return Viewer(namespace, name_of)
+    return Viewer(namespace, claims.name_of)
