@@ -11,6 +11,7 @@ from dra_allocator.node import Node
 from dra_allocator.outcome import AllocationError
 from dra_allocator.rejection import ClaimRejection, Explanation, NearestMiss, Rejection, RequestRejection, Together
 from dra_cel.quantity import Quantity
+from dra_cel.slices import Slices
 from support.clusters import World, worlds
 from support.devices import (
     ANY,
@@ -308,3 +309,27 @@ def test_every_device_that_the_nodes_see_is_left_or_fell_out_for_one_reason(worl
         assert one.of_class <= max(totals)
         assert (one.nearest is None) == bool(one.nodes_enough) or not told.nodes
     assert told.fits_on == ""
+
+
+def test_an_explanation_in_slices_says_the_same_and_one_of_what_was_before_is_never_mixed_in() -> None:
+    cluster = two_nodes()
+    wanted = claim(request(selectors=(MODEL % "c",)), request("other", 2, selectors=(MODEL % "a", "true")))
+    outcome = cluster.allocate(wanted)
+    assert isinstance(outcome, Rejection)
+    expected = cluster.allocator.explain(cluster.view, [wanted], cluster.nodes)()
+    work: Slices[Explanation] = Slices(cluster.allocator.explain(cluster.view, [wanted], cluster.nodes))
+    rests = 0
+    while not work.step(lambda: True):
+        rests += 1
+    assert rests > 5
+    assert work.value == expected
+    work = Slices(cluster.allocator.explain(cluster.view, [wanted], cluster.nodes))
+    for _ in range(4):
+        assert not work.step(lambda: True)
+    cluster.table.apply_slice(
+        resource_slice("more", [device(f"m{n}", model="b") for n in range(100)], node="n1", pool="q")
+    )
+    while not work.step(lambda: True):
+        pass
+    assert work.value.claims[0].requests[0].of_class == 104
+    assert work.value == cluster.allocator.explain(cluster.view, [wanted], cluster.nodes)()

@@ -34,7 +34,7 @@ class Reporter:
     @property
     def waiting(self) -> int:
         """How many reports are not written yet."""
-        return self._events.waiting + self._conditions.waiting + self._narrator.busy
+        return self._events.waiting + self._conditions.waiting + self._narrator.waiting
 
     def rejected(self, pod: PodInfo, reject: Reject, done: str = "") -> str:
         """The pod fits nowhere; `done` is what was undone to help it. Returns the condition's message."""
@@ -45,11 +45,13 @@ class Reporter:
         if reject.explain is None:
             self._record(pod, cut(text.message))
         elif known is not None and known[0] == text.message:
-            self._record(pod, known[1] or cut(text.message))
-        elif self._narrator.ready:
-            self._tell(pod, text.message, reject.explain)
-        else:
+            # Without a note it is being explained, and will be said then.
+            if known[1]:
+                self._record(pod, known[1])
+        elif self._narrator.full:
             self._record(pod, cut(text.message))
+        else:
+            self._tell(pod, text.message, reject.explain)
         return text.message
 
     def failed(self, pod: PodInfo, problem: str) -> None:
@@ -80,7 +82,7 @@ class Reporter:
         self._notes[pod.uid] = message, ""
         if len(self._notes) > REMEMBERED:
             self._notes.popitem(last=False)
-        self._narrator.tell(f"{pod.namespace}/{pod.name}", explain, lambda told: self._told(pod, message, told))
+        self._narrator.tell(explain, lambda told: self._told(pod, message, told))
 
     def _told(self, pod: PodInfo, message: str, explanation: Explanation) -> None:
         """Say an explanation, unless the pod has gone or was scheduled meanwhile."""

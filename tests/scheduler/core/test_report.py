@@ -18,12 +18,13 @@ from dra_allocator.rejection import (
     RequestRejection,
 )
 from dra_cel.slices import rest
+from dra_embedded.virtual_time import VirtualTimeLoop
 from dra_scheduler.cache.claim_store import ClaimStore
-from dra_scheduler.cache.pod_info import pod_info
+from dra_scheduler.cache.pod_info import PodInfo, pod_info
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.report.condition import condition_text
 from dra_scheduler.report.explanation import NOTE_LIMIT, Viewer, note, summary
-from dra_scheduler.report.narrator import Narrator
+from dra_scheduler.report.narrator import MOST_WAITING, PAUSE, Narrator
 from dra_scheduler.report.reporter import Reporter
 from support.fake_clock import FakeClock
 from support.objects import make_pod
@@ -125,29 +126,29 @@ class Written:
         return 0
 
 
-def test_explanations_are_made_once_per_message_and_take_a_tenth_of_the_time_at_most() -> None:
-    clock, written = FakeClock(), Written()
-    narrator = Narrator(clock, lambda name, work: asyncio.run(work), 1.0)
-    reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
-    explained = 0
+class Told:
+    """A reporter whose explanations are made when the test says so."""
 
-    def explain(node: str | None = None, /) -> Explanation:
-        nonlocal explained
-        explained += 1
-        clock.advance(1)
-        return told(MANY)
+    def __init__(self) -> None:
+        self.written = Written()
+        self.tasks: list[Coroutine[object, object, None]] = []
+        narrator = Narrator(FakeClock(), lambda name, work: self.tasks.append(work), 0.0)
+        self.reporter = Reporter(self.written, self.written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
 
-    def report(name: str, nodes: int) -> str:
-        reporter.rejected(pod_info(make_pod(name)), reject(counts={"no": nodes}, explain=explain))
-        return written.notes[-1]
+    def reject(self, name: str, explain: Explain, nodes: int = 1) -> PodInfo:
+        pod = pod_info(make_pod(name))
+        self.reporter.rejected(pod, reject(counts={"no": nodes}, explain=explain))
+        return pod
 
-    assert "claim c" in report("p", 1)
-    assert "claim c" in report("p", 1)
-    assert explained == 1
-    assert report("q", 2) == "0/8 nodes are available: 2 no."
-    clock.advance(9)
-    assert "claim c" in report("q", 2)
-    assert explained == 2
+    def step(self) -> int:
+        """Run the task by hand; return how often it let the event loop go."""
+        work = self.tasks.pop()
+        turns = 0
+        with contextlib.suppress(StopIteration):
+            while True:
+                work.send(None)
+                turns += 1
+        return turns
 
 
 def resting(rests: int) -> Explain:
@@ -159,49 +160,71 @@ def resting(rests: int) -> Explain:
     return explain
 
 
-def stepped(work: Coroutine[object, object, None]) -> int:
-    """Run a task by hand; return how often it let the event loop go."""
-    turns = 0
-    with contextlib.suppress(StopIteration):
-        while True:
-            work.send(None)
-            turns += 1
-    return turns
-
-
 def test_an_explanation_lets_the_event_loop_go_between_slices_and_is_said_at_its_end() -> None:
-    tasks: list[Coroutine[object, object, None]] = []
-    written = Written()
-    narrator = Narrator(FakeClock(), lambda name, work: tasks.append(work), 0.0)
-    reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
-    reporter.rejected(pod_info(make_pod("p")), reject(counts={"no": 1}, explain=resting(3)))
-    assert (written.notes, reporter.waiting) == ([], 1)
-    assert stepped(tasks.pop()) == 3
-    assert "claim c" in written.notes[-1]
-    assert reporter.waiting == 0
+    told = Told()
+    told.reject("p", resting(3))
+    assert (told.written.notes, told.reporter.waiting) == ([], 1)
+    assert told.step() == 3 + 1
+    assert "claim c" in told.written.notes[-1]
+    assert told.reporter.waiting == 0
+
+
+def test_what_was_explained_is_not_explained_again_while_the_message_is_the_same() -> None:
+    told = Told()
+    told.reject("p", resting(0))
+    told.reject("p", resting(0))
+    told.step()
+    told.reject("p", resting(0))
+    assert not told.tasks
+    assert len(told.written.notes) == 2
+    assert told.written.notes[0] == told.written.notes[1]
+    told.reject("p", resting(0), nodes=2)
+    told.step()
+    assert len(told.written.notes) == 3
+
+
+def test_a_mistake_in_an_explanation_is_logged_and_costs_nothing_but_the_explanation(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def explain(node: str | None = None, /) -> Explanation:
+        raise KeyError("oops")
+
+    told = Told()
+    told.reject("p", explain)
+    told.step()
+    assert told.written.notes == ["0/8 nodes are available: 1 no."]
+    assert "could not be explained" in caplog.text
+    assert told.reporter.waiting == 0
 
 
 def test_a_pod_that_is_settled_meanwhile_is_not_explained() -> None:
-    tasks: list[Coroutine[object, object, None]] = []
-    written = Written()
-    narrator = Narrator(FakeClock(), lambda name, work: tasks.append(work), 0.0)
-    reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
-    pod = pod_info(make_pod("p"))
-    reporter.rejected(pod, reject(counts={"no": 1}, explain=resting(1)))
-    reporter.settled(pod)
-    stepped(tasks.pop())
-    assert written.notes == []
+    told = Told()
+    told.reporter.settled(told.reject("p", resting(1)))
+    told.step()
+    assert told.written.notes == []
 
 
-def test_who_is_rejected_while_another_is_explained_is_told_the_message_alone() -> None:
-    tasks: list[Coroutine[object, object, None]] = []
-    written = Written()
-    narrator = Narrator(FakeClock(), lambda name, work: tasks.append(work), 0.0)
-    reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
-    for name in ("p", "q"):
-        reporter.rejected(pod_info(make_pod(name)), reject(counts={"no": 1}, explain=resting(1)))
-    assert written.notes == ["0/8 nodes are available: 1 no."]
-    stepped(tasks.pop())
+def test_explaining_takes_a_tenth_of_the_time_and_who_comes_too_late_gets_the_message_alone() -> None:
+    loop, clock, written = VirtualTimeLoop(), FakeClock(), Written()
+
+    def explain(node: str | None = None, /) -> Explanation:
+        clock.advance(0.001)
+        return told(MANY)
+
+    async def main() -> float:
+        tasks: list[asyncio.Task[None]] = []
+        narrator = Narrator(clock, lambda name, work: tasks.append(asyncio.create_task(work)), 0.005)
+        reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
+        for number in range(MOST_WAITING + 5):
+            reporter.rejected(pod_info(make_pod(f"p{number}")), reject(counts={"no": 1}, explain=explain))
+        begin = loop.time()
+        await asyncio.gather(*tasks)
+        return loop.time() - begin
+
+    seconds = loop.run(main())
+    assert written.notes.count("0/8 nodes are available: 1 no.") == 5
+    assert sum("claim c" in text for text in written.notes) == MOST_WAITING
+    assert seconds == pytest.approx(MOST_WAITING * 0.001 * PAUSE, rel=0.02)
 
 
 @pytest.mark.parametrize("letter", ["x", "ü", "語"])
