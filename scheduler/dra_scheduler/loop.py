@@ -68,15 +68,17 @@ class ScheduleLoop:
     async def run(self) -> None:
         """Schedule for ever."""
         while True:
-            await self._slots.acquire()
+            # Not held while nothing is to be scheduled: those that have waited for their devices need it to go on.
+            async with self._slots:
+                pass
             entry = await self._queue.pop()
             if self._stopping:
                 # What is under way is finished; whoever stops us then cancels this task.
                 await asyncio.Event().wait()
             if self._groups is not None and entry.pod.group and not entry.pod.node_name:
-                self._slots.release()
                 await self._groups.schedule(entry, self)
             else:
+                await self._slots.acquire()
                 self._follow(entry, await self._cycle.decide(entry.pod))
             # Watches, probes and bind tasks get their turn between any two pods.
             await asyncio.sleep(0)

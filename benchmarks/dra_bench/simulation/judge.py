@@ -14,7 +14,7 @@ from typing import Any
 from dra_bench.oracle.model.amounts import amount
 from dra_bench.oracle.model.attempt import attempt
 from dra_bench.oracle.model.pools import node_matches
-from dra_bench.simulation.state import DeviceKey, Hold, State, allocation, reserved_for
+from dra_bench.simulation.state import DeviceKey, Hold, State, allocation, group_of, reserved_for, reserved_groups
 
 JSON = dict[str, Any]
 _FEATURES = {
@@ -81,10 +81,12 @@ def _counters(state: State, held: dict[DeviceKey, JSON]) -> Iterator[str]:
 def users(state: State) -> Iterator[str]:
     """Bound pods have claims that are allocated on their node and reserved for them; nobody else is in reservedFor."""
     bound = {pod["metadata"]["uid"] for pod in state.pods.values() if pod["spec"].get("nodeName")}
+    # A group keeps its reservation as long as it is there, once a pod of it was bound.
+    using = bound | {group["metadata"]["uid"] for group in state.groups.values() if _was_scheduled(group)}
     for name, claim in state.claims.items():
         for uid in reserved_for(claim):
-            if uid not in bound:
-                yield f"claim {name} is reserved for a pod that is gone or has no node"
+            if uid not in using:
+                yield f"claim {name} is reserved for a pod, or group of pods, that is gone or has no node"
     for name, pod in state.pods.items():
         if pod["metadata"]["uid"] in bound:
             yield from _bound(state, name, pod)
@@ -95,7 +97,7 @@ def _bound(state: State, name: str, pod: JSON) -> Iterator[str]:
         claim = state.claims.get(claim_name or "")
         if claim is None:
             yield f"pod {name} has a node, but not its claim"
-        elif pod["metadata"]["uid"] not in reserved_for(claim):
+        elif pod["metadata"]["uid"] not in reserved_for(claim) and group_of(pod) not in reserved_groups(claim):
             yield f"pod {name} has a node, but claim {claim_name} is not reserved for it"
         elif not allocation(claim):
             yield f"pod {name} has a node, but claim {claim_name} has no devices"
@@ -109,8 +111,8 @@ def _usable_on(node: JSON, claim: JSON) -> bool:
 
 
 def leaks(state: State) -> Iterator[str]:
-    """Nothing is left of pods that are gone."""
-    uids = {pod["metadata"]["uid"] for pod in state.pods.values()}
+    """Nothing is left of pods and groups that are gone."""
+    uids = {owner["metadata"]["uid"] for owner in (*state.pods.values(), *state.groups.values())}
     for name, claim in state.claims.items():
         owners = [owner["uid"] for owner in claim["metadata"].get("ownerReferences") or ()]
         if claim["metadata"].get("deletionTimestamp"):
@@ -120,15 +122,39 @@ def leaks(state: State) -> Iterator[str]:
 
 
 def waiting(state: State) -> Iterator[str]:
-    """A pod has no node only if it fits on none."""
+    """A pod has no node only if it fits on none, or is of a gang that cannot all be placed."""
+    yield from _gangs(state)
     for name, pod in state.pods.items():
-        if pod["spec"].get("nodeName"):
+        if pod["spec"].get("nodeName") or group_of(pod):
             continue
         claims = [state.claims.get(claim or "") for claim in state.claims_of(pod)]
         if None in claims:
             yield f"pod {name} waits for a claim that nobody creates"
         elif node := _fitting(state, [claim for claim in claims if claim is not None]):
             yield f"pod {name} waits although it fits on {node}"
+
+
+def _gangs(state: State) -> Iterator[str]:
+    """A gang has a node for all that it needs or for none; it waits only if no single node has room for all of it."""
+    for name, group in state.groups.items():
+        members = state.members(name)
+        bound = [pod for pod in members if pod["spec"].get("nodeName")]
+        needed = (group["spec"]["schedulingPolicy"].get("gang") or {"minCount": 1})["minCount"]
+        if 0 < len(bound) < min(needed, len(members)):
+            yield f"group {name} needs {needed} pods, and {len(bound)} of {len(members)} have a node"
+        if bound or len(members) < needed:
+            continue
+        wanted = [state.claims.get(claim or "") for pod in members for claim in state.claims_of(pod)]
+        claims = {claim["metadata"]["uid"]: claim for claim in wanted if claim is not None}
+        if None in wanted:
+            yield f"a pod of group {name} waits for a claim that nobody creates"
+        elif node := _fitting(state, list(claims.values())):
+            yield f"group {name} waits although all of it fits on {node}"
+
+
+def _was_scheduled(group: JSON) -> bool:
+    conditions = (group.get("status") or {}).get("conditions") or ()
+    return any(each["type"] == "PodGroupInitiallyScheduled" and each["status"] == "True" for each in conditions)
 
 
 def _fitting(state: State, claims: list[JSON]) -> str:

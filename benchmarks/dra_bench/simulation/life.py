@@ -25,6 +25,7 @@ PAUSES = (0.0, 0.001, 0.05, 2.0, 20.0)
 REST = 60.0
 """Seconds without faults before the judgement: watches that were cut last come back, backoffs end."""
 STEPS = (5, 60)
+SETTINGS = Settings(feature_gates={"GenericWorkload": True, "DRAWorkloadResourceClaims": True})
 
 
 class Life:
@@ -42,6 +43,7 @@ class Life:
         self._running: asyncio.Task[None] | None = None
         self._scheduler: Scheduler | None = None
         self._pods: list[JSON] = []
+        self._gangs: list[list[JSON]] = []
         self._made = 0
         self._cordoned: set[str] = set()
         self._cards = {
@@ -80,7 +82,8 @@ class Life:
 
     async def _step(self) -> None:
         others = [self._cordon, self._republish, self._crash, self._crash_at_a_write, self._rival, self._rival_ends]
-        await self._source.choice([self._add_pod] * 8 + [self._end_pod] * 3 + others)()
+        gangs = [self._add_gang, self._add_gang, self._end_gang]
+        await self._source.choice([self._add_pod] * 8 + [self._end_pod] * 3 + gangs + others)()
         await asyncio.sleep(self._source.choice(PAUSES))
         if self._faults.ended.is_set():
             await self._restart()
@@ -93,6 +96,33 @@ class Life:
         self._note(f"pod {name} asks for {template or 'the shared claim'}")
         self._pods.append(made)
         await self._create(made)
+
+    async def _add_gang(self) -> None:
+        """A group of two or three pods: each with devices of its own, or all with one claim, theirs or the group's."""
+        self._made += 1
+        name, count = f"g{self._made}", self._source.randint(2, 3)
+        template = self._source.choice(["", *objects.ASKS])
+        claim = "" if template else f"{name}-claim"
+        theirs = self._source.random() < 0.5
+        made = objects.group(name, count, "" if theirs else claim)
+        pods = [objects.pod(f"{name}-{i}", template=template, claim=claim) for i in range(count)]
+        self._note(f"gang {name} of {count} asks for {template or 'one claim'}")
+        parts = [made, *(objects.member(made, pod) for pod in pods)]
+        if claim:
+            parts.append(objects.shared_claim(claim))
+        self._source.shuffle(parts)
+        self._gangs.append(parts)
+        for one in parts:
+            await self._create(one)
+            await asyncio.sleep(self._source.choice([0.0, 0.0, 0.05]))
+
+    async def _end_gang(self) -> None:
+        """All of it is deleted, in any order."""
+        if self._gangs:
+            parts = self._gangs.pop(self._source.randrange(len(self._gangs)))
+            self._note(f"gang {parts[0]['metadata']['name'].partition('-')[0]} is deleted")
+            for one in parts:
+                await self._api.request("DELETE", _path(one))
 
     async def _end_pod(self) -> None:
         if self._pods:
@@ -169,7 +199,7 @@ class Life:
         self._note("a scheduler starts")
         self._faults.calm = True
         source = random.Random(self._source.getrandbits(32))
-        self._scheduler = Scheduler(self._faults, Settings(), self._clock, source)
+        self._scheduler = Scheduler(self._faults, SETTINGS, self._clock, source)
         self._running = asyncio.create_task(self._scheduler.run(asyncio.Event()), name="scheduler")
         await asyncio.sleep(0.01)
         self._faults.calm = calm

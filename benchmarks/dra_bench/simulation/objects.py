@@ -114,6 +114,21 @@ def pod(name: str, *, template: str = "", claim: str = "") -> JSON:
     }
 
 
+def group(name: str, count: int, claim: str = "") -> JSON:
+    """A gang; with `claim`, one that has this claim for all of its pods."""
+    spec: JSON = {"schedulingPolicy": {"gang": {"minCount": count}}}
+    if claim:
+        spec["resourceClaims"] = [{"name": "devices", "resourceClaimName": claim}]
+    meta = {"name": name, "namespace": NAMESPACE}
+    return {"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": meta, "spec": spec}
+
+
+def member(of: JSON, pod_of_it: JSON) -> JSON:
+    """A pod, as one of a gang."""
+    spec = {**pod_of_it["spec"], "schedulingGroup": {"podGroupName": of["metadata"]["name"]}}
+    return {**pod_of_it, "spec": spec}
+
+
 def _partition(card: int, name: str, parts: int) -> JSON:
     uses = [{"counterSet": f"card-{card}", "counters": {"parts": {"value": str(parts)}}}]
     attributes = {"parts": {"int": parts}}

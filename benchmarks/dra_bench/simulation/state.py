@@ -17,6 +17,7 @@ _PATHS = {
     "claims": "/apis/resource.k8s.io/v1/resourceclaims",
     "slices": "/apis/resource.k8s.io/v1/resourceslices",
     "classes": "/apis/resource.k8s.io/v1/deviceclasses",
+    "groups": "/apis/scheduling.k8s.io/v1beta1/podgroups",
 }
 
 
@@ -47,6 +48,11 @@ class State:
     claims: Mapping[str, JSON]
     slices: Mapping[str, JSON]
     classes: Mapping[str, JSON]
+    groups: Mapping[str, JSON]
+
+    def members(self, group: str) -> list[JSON]:
+        """The pods of a PodGroup."""
+        return [pod for pod in self.pods.values() if group_of(pod) == group]
 
     def holds(self) -> Iterator[Hold]:
         """Everything that is allocated."""
@@ -84,6 +90,17 @@ def allocation(claim: JSON) -> list[JSON]:
 def reserved_for(claim: JSON) -> list[str]:
     """The uids of its users."""
     return [entry["uid"] for entry in (claim.get("status") or {}).get("reservedFor") or ()]
+
+
+def reserved_groups(claim: JSON) -> list[str]:
+    """The names of the PodGroups that it is reserved for."""
+    entries = (claim.get("status") or {}).get("reservedFor") or ()
+    return [entry["name"] for entry in entries if entry.get("resource") == "podgroups"]
+
+
+def group_of(pod: JSON) -> str:
+    """The PodGroup of a pod; empty: none."""
+    return str((pod["spec"].get("schedulingGroup") or {}).get("podGroupName") or "")
 
 
 async def read_state(api: Api) -> State:

@@ -133,7 +133,7 @@ class SchedulingQueue:
         """Return the next pod, or None if none may be tried now."""
         self._move_some()
         self._flush()
-        entry = self._first(self._active, Place.ACTIVE) or self._first(self._backoff, Place.BACKOFF)
+        entry = self._first(self._active, Place.ACTIVE) or self._early()
         if entry is not None:
             entry.place = Place.IN_FLIGHT
             entry.attempts += 1
@@ -299,6 +299,14 @@ class SchedulingQueue:
             entry = self._valid(heapq.heappop(heap), place)
             if entry is not None:
                 return entry
+        return None
+
+    def _early(self) -> Entry | None:
+        """Return a pod that waits out a rejection, unless something has begun to gate it."""
+        while (entry := self._first(self._backoff, Place.BACKOFF)) is not None:
+            if self._gate(entry.pod) is None:
+                return entry
+            self._activate(entry)
         return None
 
     def _valid(self, item: tuple[float, float, int, str], place: Place) -> Entry | None:

@@ -13,7 +13,7 @@ from dra_scheduler.cache.node_info import node_info
 from dra_scheduler.cache.pod_info import PodInfo, pod_info
 from dra_scheduler.plugins import Plugin
 from dra_scheduler.queue.entry import Place
-from dra_scheduler.queue.events import ClaimChanged, DevicesChanged, NodeChanged, PodLeft
+from dra_scheduler.queue.events import ClaimChanged, DevicesChanged, MemberAdded, NodeChanged, PodLeft
 from dra_scheduler.queue.hints import Hints
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
 from dra_scheduler.settings import Settings
@@ -159,6 +159,48 @@ def test_a_gated_pod_is_not_tried_until_its_gates_are_gone() -> None:
     assert popped(queue) is None
     queue.add(pod("p"))
     assert popped(queue) == "p"
+
+
+def test_what_begins_to_gate_a_pod_in_backoff_keeps_it_from_being_taken_early() -> None:
+    gated: set[str] = set()
+    queue = make_queue(FakeClock(), lambda pod: ("GangScheduling", "its group is gone") if pod.name in gated else None)
+    for name in ("p", "q"):
+        queue.add(pod(name))
+        popped(queue)
+        queue.retry(f"uid-{name}", "", error=False)
+    gated.add("p")
+    assert [popped(queue), popped(queue)] == ["q", None]
+    assert queue.count(Place.GATED) == 1
+
+
+def test_the_pods_of_a_group_are_taken_together_except_those_that_are_gated_or_on_their_way() -> None:
+    queue = make_queue(FakeClock())
+    group = {"schedulingGroup": {"podGroupName": "g"}}
+    queue.add(pod("flying", **group))
+    popped(queue)
+    queue.add(pod("waiting", **group))
+    popped(queue)
+    queue.reject("uid-waiting", frozenset({"GangScheduling"}), "too few")
+    queue.add(pod("gated", schedulingGates=[{"name": "gate"}], **group))
+    queue.add(pod("other"))
+    queue.add(pod("new", priority=1, **group))
+    first = queue.pop_now()
+    assert first is not None
+    assert [entry.pod.name for entry in queue.take_group(first)] == ["waiting", "new"]
+    assert queue.count(Place.IN_FLIGHT) == 3
+    assert popped(queue) == "other"
+
+
+def test_a_new_pod_of_a_group_moves_those_that_wait_for_more() -> None:
+    clock = FakeClock()
+    queue = make_queue(clock)
+    for name, group in (("a", "g"), ("b", "h")):
+        queue.add(pod(name, schedulingGroup={"podGroupName": group}))
+        popped(queue)
+        queue.reject(f"uid-{name}", frozenset({"GangScheduling"}), "too few")
+    clock.advance(20)
+    queue.happened(MemberAdded(pod("c", schedulingGroup={"podGroupName": "g"})))
+    assert [popped(queue), popped(queue)] == ["a", None]
 
 
 def test_a_pod_that_waits_for_its_claim_moves_when_the_claim_appears() -> None:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
+from dra_scheduler.settings import Settings
 from support.gangs import (
     SETTINGS,
     counters_slice,
@@ -11,7 +16,8 @@ from support.gangs import (
     pod_group,
     whole_or_half,
 )
-from support.stage import Stage, device_class, node, on_stage, resource_slice, template
+from support.invariants import check_invariants
+from support.stage import Raw, Stage, claim, device_class, node, on_stage, resource_slice, template
 
 
 async def two_nodes(stage: Stage, devices: int = 1) -> None:
@@ -67,5 +73,209 @@ def test_two_pods_that_would_starve_each_other_get_halves() -> None:
         results = [c["status"]["allocation"]["devices"]["results"] for c in (await stage.claims()).values()]
         assert sorted(each["device"] for (each,) in results) == ["half-0-a", "half-0-b"]
         assert {each["request"] for (each,) in results} == {"gpu/half"}
+
+    on_stage(play, SETTINGS)
+
+
+def shared(name: str) -> list[Raw]:
+    return [{"name": "shared", "resourceClaimName": name}]
+
+
+def test_a_claim_of_the_group_is_reserved_for_the_group_once_for_all() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        await stage.create(claim("c"), pod_group(resourceClaims=shared("c")))
+        await stage.create(member("a", claim="c"), member("b", claim="c"))
+        await stage.settle(1)
+        assert len(set((await stage.nodes_of_pods()).values()) - {""}) == 1
+        (user,) = (await stage.claims())["c"]["status"]["reservedFor"]
+        assert (user["apiGroup"], user["resource"], user["name"]) == ("scheduling.k8s.io", "podgroups", "group")
+        await stage.create(member("late", claim="c"))
+        await stage.settle(1)
+        assert len(set((await stage.nodes_of_pods()).values())) == 1
+        assert len((await stage.claims())["c"]["status"]["reservedFor"]) == 1
+        await check_invariants(stage)
+
+    on_stage(play, SETTINGS)
+
+
+def test_a_claim_of_the_group_from_a_template_is_made_for_the_group() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        entries = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+        await stage.create(pod_group(resourceClaims=entries))
+        await stage.create(member("a", template="gpu"), member("b", template="gpu"))
+        await stage.settle(1)
+        ((name, made),) = (await stage.claims()).items()
+        assert made["metadata"]["ownerReferences"][0]["kind"] == "PodGroup"
+        assert name.startswith("group-gpu-")
+        assert len(set((await stage.nodes_of_pods()).values()) - {""}) == 1
+        (user,) = made["status"]["reservedFor"]
+        assert user["resource"] == "podgroups"
+
+    on_stage(play, SETTINGS)
+
+
+def test_without_the_gate_for_claims_the_claims_of_a_group_are_its_pods() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        await stage.create(claim("c"), pod_group(resourceClaims=shared("c")))
+        await stage.create(member("a", claim="c"), member("b", claim="c"))
+        await stage.settle(1)
+        users = (await stage.claims())["c"]["status"]["reservedFor"]
+        assert sorted(user["name"] for user in users) == ["a", "b"]
+
+    on_stage(play, Settings(feature_gates={"GenericWorkload": True}))
+
+
+def test_a_pod_that_shares_a_claim_moves_it_to_where_all_have_room() -> None:
+    async def play(stage: Stage) -> None:
+        # n1 is the emptier node and is tried first, but only one of the two fits there.
+        await stage.create(device_class(), claim("c"), pod_group())
+        await stage.create(node("n1", cpu="3", memory="64Gi"), node("n2", cpu="4", memory="1Gi"))
+        await stage.create(resource_slice("n1", 1), resource_slice("n2", 1))
+        await stage.create(member("a", claim="c", cpu="2"), member("b", claim="c", cpu="2"))
+        await stage.settle(1)
+        assert await stage.nodes_of_pods() == {"a": "n2", "b": "n2"}
+
+    on_stage(play, SETTINGS)
+
+
+def test_a_pod_with_little_choice_gets_its_node_before_one_with_more() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        first = {"kubernetes.io/hostname": "n1"}
+        for tries in range(4):
+            group = f"group-{tries}"
+            await stage.create(pod_group(group))
+            await stage.create(member(f"any-{tries}", group, template="gpu"))
+            await stage.create(member(f"one-{tries}", group, template="gpu", nodeSelector=first))
+            await stage.settle(1)
+            assert (await stage.nodes_of_pods())[f"one-{tries}"] == "n1"
+            for name in (f"any-{tries}", f"one-{tries}"):
+                await stage.delete(member(name))
+            await stage.settle(60)
+
+    on_stage(play, SETTINGS)
+
+
+def test_halves_of_a_card_that_all_nodes_reach_go_to_pods_on_different_nodes() -> None:
+    async def play(stage: Stage) -> None:
+        everywhere = {"allNodes": True}
+        await stage.create(device_class(), whole_or_half(), node("n1", cpu="1"), node("n2", cpu="1"), pod_group())
+        await stage.create(halves_slice("net", **everywhere), counters_slice("net", **everywhere))
+        await stage.create(member("a", template="gpu", cpu="1"), member("b", template="gpu", cpu="1"))
+        await stage.settle(1)
+        assert sorted((await stage.nodes_of_pods()).values()) == ["n1", "n2"]
+
+    on_stage(play, SETTINGS)
+
+
+def test_pods_beyond_the_count_do_not_keep_the_others_waiting() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        await stage.create(pod_group(min_count=2), *(member(name, template="gpu") for name in "abc"))
+        await stage.settle(1)
+        assert sorted((await stage.nodes_of_pods()).values()) == ["", "n1", "n2"]
+        assert await group_condition(stage) == ("True", "Scheduled", "")
+        await stage.create(node("n3"), resource_slice("n3", 1))
+        await stage.settle(15)
+        assert sorted((await stage.nodes_of_pods()).values()) == ["n1", "n2", "n3"]
+
+    on_stage(play, SETTINGS)
+
+
+def test_a_smaller_count_lets_the_waiting_pods_go() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        await stage.create(pod_group(min_count=3), *(member(name, template="gpu") for name in "ab"))
+        await stage.settle(1)
+        assert set((await stage.nodes_of_pods()).values()) == {""}
+        await stage.patch(pod_group(), {"spec": {"schedulingPolicy": {"gang": {"minCount": 2}}}})
+        await stage.settle(1)
+        assert sorted((await stage.nodes_of_pods()).values()) == ["n1", "n2"]
+
+    on_stage(play, SETTINGS)
+
+
+def test_pods_of_a_basic_group_are_scheduled_as_they_come() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        await stage.create(pod_group(min_count=None), *(member(name, template="gpu") for name in "abc"))
+        await stage.settle(1)
+        assert sorted((await stage.nodes_of_pods()).values()) == ["", "n1", "n2"]
+        assert await group_condition(stage) == ("True", "Scheduled", "")
+
+    on_stage(play, SETTINGS)
+
+
+def test_pods_wait_for_their_group_to_exist() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        await stage.create(member("a", template="gpu"))
+        await stage.settle(1)
+        (waiting,) = stage.scheduler.pending() if stage.scheduler else []
+        assert waiting.reason == 'waiting for pods\'s pod group "group" to appear in scheduling queue'
+        await stage.create(pod_group(min_count=1))
+        await stage.settle(1)
+        assert (await stage.nodes_of_pods())["a"]
+
+    on_stage(play, SETTINGS)
+
+
+def test_without_the_gate_pods_of_groups_are_held_and_the_gate_is_named() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        await stage.create(pod_group(min_count=1), member("a", template="gpu"))
+        await stage.settle(1)
+        (waiting,) = stage.scheduler.pending() if stage.scheduler else []
+        assert waiting.reason == 'pod belongs to the pod group "group", but the feature gate GenericWorkload is off'
+        assert await stage.nodes_of_pods() == {"a": ""}
+
+    on_stage(play)
+
+
+@pytest.mark.parametrize(
+    ("spec", "field"),
+    [
+        ({"schedulingConstraints": {"topology": [{"key": "rack"}]}}, "schedulingConstraints"),
+        ({"parentCompositePodGroupName": "parent"}, "parentCompositePodGroupName"),
+    ],
+)
+def test_what_a_group_asks_for_and_is_not_done_holds_it(spec: Raw, field: str) -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        await stage.create(pod_group(min_count=1, **spec), member("a", template="gpu"))
+        await stage.settle(1)
+        assert await stage.nodes_of_pods() == {"a": ""}
+        text = f"{field} is not supported by this scheduler"
+        assert await stage.condition("a") == ("False", "Unschedulable", f"pod group is unschedulable, {text}")
+        assert await group_condition(stage) == ("False", "Unschedulable", text)
+        assert any(text in event["note"] for event in await stage.events("FailedScheduling"))
+
+    on_stage(play, SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "text"),
+    [
+        ({"priority": 0}, {"priorityClassName": "high"}, "priority as the pod group's priority, got 7 and 0"),
+        ({}, {"schedulerName": "other"}, '.spec.schedulerName set, got: "other" and "dra-scheduler"'),
+    ],
+)
+def test_pods_of_a_group_have_much_in_common(one: Raw, other: Raw, text: str) -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        high = {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": "high"}, "value": 7}
+        # A pod of another scheduler is only looked at once it is on a node.
+        at = {"nodeName": "n1"} if "schedulerName" in other else {}
+        await stage.create(high, pod_group(min_count=2))
+        await stage.create(member("a", cpu="1", **one), member("b", cpu="1", **at, **other))
+        await asyncio.sleep(2)
+        status, reason, message = await group_condition(stage)
+        assert (status, reason) == ("False", "SchedulerError")
+        assert text in message
+        assert text in (await stage.condition("a"))[2]
+        assert not (await stage.nodes_of_pods())["a"]
 
     on_stage(play, SETTINGS)
