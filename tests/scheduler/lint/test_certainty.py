@@ -18,7 +18,7 @@ from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.lint.finding import Finding
 from dra_scheduler.lint.linter import lint
 
-SEEDS = 250
+SEEDS = 150
 OF_CLAIMS = frozenset(
     (
         "class-missing",

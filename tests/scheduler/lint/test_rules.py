@@ -221,3 +221,96 @@ def test_an_alternative_is_unreachable_only_where_that_is_certain(
 def test_an_object_without_a_name_is_named_by_what_its_name_is_made_of() -> None:
     text = SIMPLE.replace("{name: claim}", "{generateName: claim-}").replace("gpu}", "nosuch}")
     assert [one.problem.object for one in report_on(BASE, text).findings] == ["ResourceClaim default/claim-"]
+
+
+RULE = """\
+apiVersion: resource.k8s.io/v1
+kind: DeviceTaintRule
+metadata: {name: rule}
+spec:
+  deviceSelector: SELECTOR
+  taint: {key: example.com/upgrade, effect: NoSchedule}
+"""
+
+
+@pytest.mark.parametrize(
+    ("selector", "found"),
+    [
+        ("{}", []),
+        ("{driver: gpu.example.com, pool: node-1, device: gpu-1}", []),
+        ("{driver: gpu.example.com, pool: node-1, device: gpu-2}", ["taint-rule-matches-nothing"]),
+        ("{pool: node-2}", ["taint-rule-matches-nothing"]),
+        ("", ["taint-rule-matches-nothing"]),
+    ],
+)
+def test_a_taint_rule_is_for_some_device(selector: str, found: list[str]) -> None:
+    assert names(report_on(BASE, RULE.replace("SELECTOR", selector))) == found
+
+
+def test_a_taint_of_a_rule_is_tolerated_or_not() -> None:
+    rule = RULE.replace("SELECTOR", "{}")
+    assert names(report_on(BASE, rule, SIMPLE)) == ["taint-untolerated"]
+    tolerating = claim("{name: gpu, exactly: {deviceClassName: gpu, tolerations: [{operator: Exists}]}}")
+    assert names(report_on(BASE, rule, tolerating)) == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "nodes", "hint"),
+    [
+        ((2,), ("node-1",), "nothing is taken from the pool until all its slices are there"),
+        ((1, 1), ("node-1", "node-2"), "give each node a pool of its own"),
+        ((1, 1), ("node-1", "node-1"), "write the number of slices in each of them"),
+        ((2, 1), ("node-1", "node-1"), "write the number of slices in each of them"),
+        ((2, 2), ("node-1", "node-1"), None),
+    ],
+)
+def test_a_pool_has_as_many_slices_as_it_says(
+    counts: tuple[int, ...], nodes: tuple[str, ...], hint: str | None
+) -> None:
+    texts = [
+        f"""\
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {{name: nics-{i}}}
+spec:
+  driver: nic.example.com
+  nodeName: {node}
+  pool: {{name: nics, generation: 1, resourceSliceCount: {count}}}
+  devices: [{{name: nic-{i}}}]
+"""
+        for i, (count, node) in enumerate(zip(counts, nodes, strict=True))
+    ]
+    found = [(one.name, one.problem.hint) for one in report_on(BASE, *texts).findings]
+    assert found == ([] if hint is None else [("pool-slice-count", hint)])
+
+
+def test_a_configuration_of_a_class_is_for_its_devices() -> None:
+    other = CLASS.replace("gpu}", "other}") + "  config: [{opaque: {driver: nic.example.com, parameters: {}}}]\n"
+    assert names(report_on(BASE, other)) == ["config-driver-unselected"]
+
+
+def test_groups_of_pods_name_claims_too() -> None:
+    group = "apiVersion: scheduling.k8s.io/v1beta1\nkind: PodGroup\nmetadata: {name: g}\n"
+    group += "spec: {resourceClaims: [{name: gpu, resourceClaimName: clam}]}\n"
+    gates = {"GenericWorkload": True, "DRAWorkloadResourceClaims": True}
+    assert names(report_on(BASE, SIMPLE, group, gates=gates)) == ["claim-missing"]
+    assert names(report_on(BASE, SIMPLE, group.replace("clam", "claim"), gates=gates)) == []
+
+
+def test_a_constraint_is_judged_by_the_devices_of_its_requests() -> None:
+    constrained = (
+        SIMPLE.replace("gpu}", "gpu, count: 2}") + "    constraints: [{matchAttribute: nic.example.com/port}]\n"
+    )
+    nics = SLICE.replace("node-1-gpus", "nics").replace("gpu.example.com", "nic.example.com").replace("pciRoot", "port")
+    found = report_on(BASE, nics, constrained).findings
+    assert [one.name for one in found] == ["constraint-unknown-attribute"]
+    assert "no device that request gpu matches has the attribute" in str(found[0])
+
+
+def test_devices_with_places_of_their_own_are_counted_by_node() -> None:
+    spread = SLICE.replace("nodeName: node-1", "perDeviceNodeSelection: true")
+    spread = spread.replace("- name: gpu-0", "- name: gpu-0\n    nodeName: node-1")
+    spread = spread.replace("- name: gpu-1", "- name: gpu-1\n    nodeName: node-2")
+    two = SIMPLE.replace("gpu}", "gpu, count: 2}")
+    assert names(report_on(CLASS, spread, two)) == ["too-few-devices"]
+    assert names(report_on(CLASS, spread.replace("nodeName: node-2", "allNodes: true"), two)) == []
