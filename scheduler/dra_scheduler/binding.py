@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
+from dra_allocator.outcome import AllocationResult
 from dra_api import encode
 from dra_api.clock import Clock
 from dra_api.transport import TransportError
@@ -38,6 +39,7 @@ from dra_scheduler.settings import Settings
 from dra_scheduler.signals import Signals
 from dra_scheduler.slots import Slot
 from dra_scheduler.special_claims import SpecialClaims
+from dra_scheduler.tainted import DeviceTaintedError, check_taints
 from dra_scheduler.writes.binding_writer import BindingWriter
 from dra_scheduler.writes.claim_bodies import reserved_for
 from dra_scheduler.writes.claim_writer import ClaimWriter
@@ -93,6 +95,12 @@ class _Task:
     told: bool = False
 
 
+def _decided(bind: Bind) -> tuple[AllocationResult, ...]:
+    """Return the allocations that are new with this decision."""
+    special = () if bind.special is None else (bind.special.allocation,)
+    return (*(plan.allocation for plan in bind.claims if plan.allocation is not None), *special)
+
+
 class Binder:
     """Carries out decisions."""
 
@@ -139,6 +147,9 @@ class Binder:
         except RivalError as error:
             await self._undo(task, deallocate=True)
             return BindOutcome(False, str(error), conflict=True, contested=1)
+        except DeviceTaintedError as error:
+            await self._undo(task, deallocate=True)
+            return BindOutcome(False, str(error), conflict=True)
         except GroupBrokenError as error:
             # Nothing of the group may keep devices that others could use.
             await self._undo(task, deallocate=True)
@@ -163,7 +174,12 @@ class Binder:
             await self._write_node_resources(task)
         self._look_for_rivals(task)
         await self._wait.until_ready(
-            task.ref, task.reserved, partial(self._begin_wait, task), together=task.together, slot=task.slot
+            task.ref,
+            task.reserved,
+            partial(self._begin_wait, task),
+            look=partial(check_taints, self._cluster, _decided(task.bind)),
+            together=task.together,
+            slot=task.slot,
         )
         # Once more: the wait may have been long.
         self._look_for_rivals(task)
@@ -182,6 +198,9 @@ class Binder:
     async def _write_claim(self, task: _Task, plan: ClaimPlan) -> None:
         # Several pods may have decided the same claim: the first writes the allocation, the others join it.
         async with self._locks.hold(plan.uid):
+            if self._cluster.pods.get(task.pod.uid) is None:
+                # Deleted, or ended: it may hold nothing, and nobody would take its reservation back for it.
+                raise BindLostError(f"pod {task.ref}: deleted before its claims were reserved")
             claim = self._cluster.claims.by_uid(plan.uid)
             if claim is None:
                 raise ClaimLostError(f"{plan.namespace}/{plan.name}", "deleted meanwhile")

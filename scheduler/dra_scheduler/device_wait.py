@@ -22,7 +22,7 @@ from dra_scheduler.cycle.decision import Wait
 from dra_scheduler.errors import SchedulerError
 from dra_scheduler.gang.together import Together
 from dra_scheduler.readiness import Readiness, allocated_at, failure, readiness
-from dra_scheduler.signals import Signals
+from dra_scheduler.signals import DEVICES_CHANGED, Signals
 from dra_scheduler.slots import Slot
 from dra_scheduler.writes.errors import BindLostError, ClaimLostError
 from dra_scheduler.writes.refs import PodRef
@@ -51,20 +51,23 @@ class DeviceWait:
         claims: Sequence[Claim],
         begin: Callable[[str], Awaitable[None]],
         *,
+        look: Callable[[], None],
         together: Together | None = None,
         slot: Slot | None = None,
     ) -> None:
         """Return once the pod may be bound; `begin` is told the reason when the pod has to wait.
 
-        The place for writing is given to others meanwhile. Raises the errors above.
+        The place for writing is given to others meanwhile. `look` is called whenever something has changed, devices
+        and taints included, and at the end; it ends the wait by raising. Raises that, and the errors above.
         """
-        until = (pod.uid, *(claim.uid for claim in claims))
+        until = (pod.uid, *(claim.uid for claim in claims), DEVICES_CHANGED)
         with self._signals.listen(until) as changed:
             try:
                 while True:
                     # Before looking, so that nothing that happens after the look is missed.
                     changed.clear()
                     ready = self._ready(pod, claims)
+                    look()
                     if together.may_go(pod.uid, ready=ready) if together is not None else ready:
                         break
                     reason = DEVICES if together is None or not ready else f"waiting for others of {together.group}"

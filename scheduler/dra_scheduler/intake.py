@@ -10,10 +10,10 @@ from dra_scheduler.cycle.pod_claims import resolve
 from dra_scheduler.gang.rules import gated
 from dra_scheduler.gang.work import GroupWork
 from dra_scheduler.plugins import Plugin
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
 from dra_scheduler.report.reporter import Reporter
-from dra_scheduler.signals import Signals
+from dra_scheduler.signals import DEVICES_CHANGED, Signals
 
 
 class Intake:
@@ -83,6 +83,8 @@ class Intake:
             self.groups.happened(event)
         if isinstance(event, ClaimChanged):
             self._signals.notify(event.change.claim.uid)
+        elif isinstance(event, DevicesChanged):
+            self._signals.notify(DEVICES_CHANGED)
         if self._queue is not None:
             self._queue.happened(event)
 

@@ -6,6 +6,9 @@ import asyncio
 import contextlib
 from collections.abc import Collection, Iterator
 
+DEVICES_CHANGED = "devices"
+"""Stands for all devices, classes and taint rules together."""
+
 
 class Signals:
     """Who listens is woken by every `notify` of one of its uids; nothing is kept for those who come later."""

@@ -15,6 +15,7 @@ from dra_allocator.features import Features
 from dra_allocator.ledger import Ledger
 from dra_allocator.outcome import AllocationResult
 from dra_allocator.table import Table
+from dra_allocator.taint_check import TaintCheck
 from dra_allocator.view import View
 from dra_api import decode
 from dra_scheduler.cache.claim_store import ClaimChange, ClaimStore
@@ -79,6 +80,7 @@ class Cluster:
         self.gates = gates or FeatureGates.having(features)
         self.devices = Table()
         self.ledger = Ledger()
+        self.taints = TaintCheck(self.devices)
         self.nodes = NodeTable()
         self.pods = PodStore(self.nodes)
         self.groups = GroupStore(self.pods)
