@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "tests" / "mutations"
-SOURCES = ("cel", "allocator", "scheduler", "benchmarks", "tests")
+SOURCES = ("cel", "allocator", "scheduler", "benchmarks", "tests", "docs")
 SECONDS = 600
 """Time after which tests are stopped; a change that makes them hang was noticed."""
 
