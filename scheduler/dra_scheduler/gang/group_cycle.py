@@ -10,7 +10,7 @@ The pods are tried in order first: that is what kube-scheduler does, so its text
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dra_allocator.allocator import Allocator
@@ -107,11 +107,14 @@ class GroupCycle:
             return self._done(group, pods, decisions, trial)
         done = len(trial)
         trial.revert()
-        if need > 1 and await self._search.run(pods, need, trial):
-            return self._done(group, pods, decisions, trial)
+        later = False
+        if need > 1:
+            later = not self._search.may_run(group.key)
+            if not later and await self._search.run(group.key, pods, need, trial):
+                return self._done(group, pods, decisions, trial)
         remaining = len(pods) - len(decisions)
         message = rules.shortage(group, len(placed) + done, remaining)
-        return self._rejected(group, pods, decisions, message or rules.UNSCHEDULABLE)
+        return self._rejected(group, pods, decisions, message or rules.UNSCHEDULABLE, later=later)
 
     async def _in_order(
         self, group: PodGroup, pods: Sequence[PodInfo], placed: int, trial: Trial
@@ -164,12 +167,18 @@ class GroupCycle:
         pods: Sequence[PodInfo],
         decisions: Mapping[str, tuple[PodInfo, Decision]],
         message: str,
+        *,
+        later: bool,
     ) -> GroupDecision:
-        """Nothing is decided: pods that had no place say why, the others that the group has none."""
+        """Nothing is decided: pods that had no place say why, the others that the group has none.
+
+        `later`: they are to be tried again whatever happens, because not all has been tried.
+        """
         results: list[tuple[PodInfo, Decision]] = []
         for pod in pods:
             _, decision = decisions.get(pod.uid, (pod, None))
-            results.append((pod, decision if isinstance(decision, Reject) else self._reject(message)))
+            reject = decision if isinstance(decision, Reject) else self._reject(message)
+            results.append((pod, replace(reject, plugins=frozenset()) if later else reject))
         return GroupDecision(group, "unschedulable", message, results)
 
     def _all(

@@ -11,7 +11,8 @@
 * After that the whole begins anew with the first alternative of every prioritized list left out, then the second, and
   so on: for devices that several nodes can reach.
 
-Bounded by `ROUNDS` and by time. It is no complete search: it can miss a place that needs two pods to move for reasons
+Bounded by `ROUNDS` and by time; a group whose search found nothing is not searched for again for `PAUSE` times as long
+as that took. It is no complete search: it can miss a place that needs two pods to move for reasons
 that only show together, or other devices for pods on different nodes that compete for the same ones, beyond what the
 order of the pods and the alternatives of their lists give.
 """
@@ -19,6 +20,7 @@ order of the pods and the alternatives of their lists give.
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -28,10 +30,13 @@ from dra_allocator.view import View
 from dra_api.clock import Clock
 from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
+from dra_scheduler.cache.group_store import Key
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.budget import TimeBudget
 from dra_scheduler.cycle.cycle import Cycle
 from dra_scheduler.cycle.decision import Bind, ClaimPlan, Reject
+from dra_scheduler.cycle.extended_resources import backed_resources
+from dra_scheduler.cycle.node_resources import GATE as NODE_RESOURCES
 from dra_scheduler.cycle.pod_claims import PodClaims, resolve
 from dra_scheduler.cycle.terms import Terms
 from dra_scheduler.errors import SchedulerError
@@ -43,6 +48,9 @@ ROUNDS = 200
 SHARE = 0.5
 """The part of the filter time-out that a search may take."""
 DEFAULT_SECONDS = 5.0
+PAUSE = 9
+"""A search in vain may take milliseconds or seconds: a tenth of the time is for it, the rest is for other pods."""
+REMEMBERED = 1000
 
 
 class ChangedError(SchedulerError):
@@ -79,9 +87,26 @@ class JointSearch:
         self._allocator = allocator
         self._settings = settings
         self._clock = clock
+        self._pauses: OrderedDict[Key, float] = OrderedDict()
 
-    async def run(self, pods: Sequence[PodInfo], need: int, trial: Trial) -> bool:
-        """Place at least `need` of the pods. Raises ChangedError (and the trial is as it was left)."""
+    def may_run(self, key: Key) -> bool:
+        """Whether it is time for another search for a group."""
+        return self._clock.monotonic() >= self._pauses.get(key, 0.0)
+
+    async def run(self, key: Key, pods: Sequence[PodInfo], need: int, trial: Trial) -> bool:
+        """Place at least `need` of a group's pods. Raises ChangedError (and the trial is as it was left)."""
+        begun = self._clock.monotonic()
+        if await self._run(pods, need, trial):
+            self._pauses.pop(key, None)
+            return True
+        ended = self._clock.monotonic()
+        self._pauses[key] = ended + (ended - begun) * PAUSE
+        self._pauses.move_to_end(key)
+        if len(self._pauses) > REMEMBERED:
+            self._pauses.popitem(last=False)
+        return False
+
+    async def _run(self, pods: Sequence[PodInfo], need: int, trial: Trial) -> bool:
         timeout = self._settings.filter_timeout
         limit = TimeBudget(self._clock, DEFAULT_SECONDS if timeout is None else timeout * SHARE)
         left = ROUNDS
@@ -127,6 +152,9 @@ class JointSearch:
         """Put a pod on a node where others of the group are, by allocating their claims anew together with its own."""
         claims = resolve(pod, self._cluster.claims)
         if "DynamicResources" not in reject.plugins or isinstance(claims, str) or not claims.unallocated:
+            return False
+        if self._cluster.gates.enabled(NODE_RESOURCES) or backed_resources(pod, self._cluster):
+            # What the devices take of the node, or serve of it, would have to be worked out anew for all of them.
             return False
         left = self._cycle.nodes_left(pod, claims, terms)
         for node in trial.nodes():
