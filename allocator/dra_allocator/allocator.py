@@ -14,12 +14,14 @@ from dra_allocator.errors import AttemptFailedError
 from dra_allocator.explain import Explainer
 from dra_allocator.feasible import Feasibility, FeasibleAttempt
 from dra_allocator.masks import MaskStore
+from dra_allocator.outcome import AllocationError, Outcome
 from dra_allocator.prefilter import Prefilter
 from dra_allocator.rejection import Explain
 from dra_allocator.requests import resolve
+from dra_allocator.sliced import Sliced
 from dra_allocator.view import View
 
-__all__ = ["Allocator", "Attempt", "Budget", "CandidateOrder", "Feasibility", "FeasibleAttempt"]
+__all__ = ["Allocator", "Budget", "CandidateOrder", "Feasibility", "Sliced"]
 
 DEFAULT_MASK_BYTES = 64 << 20
 
@@ -43,7 +45,7 @@ class Allocator:
         *,
         candidates: CandidateOrder | None = None,
         limit: Budget | None = None,
-    ) -> Attempt:
+    ) -> Sliced[Outcome]:
         """Return an attempt to put all claims on the first possible of the nodes, in the order given.
 
         Args:
@@ -54,7 +56,8 @@ class Allocator:
             limit: ends the attempt as a whole with OutOfBudget.
 
         """
-        return Attempt(self._tools, view, Task(claims, nodes, candidates, limit))
+        attempt = Attempt(self._tools, view, Task(claims, nodes, candidates, limit))
+        return Sliced(attempt, limit, attempt.expired)
 
     def possible(
         self, view: View, claims: Sequence[ResourceClaim], nodes: IntArray, budget: Budget
@@ -72,9 +75,11 @@ class Allocator:
         possible: BoolArray = self._tools.prefilter.survey(view, resolved).possible[nodes]
         return possible
 
-    def feasible(self, view: View, claims: Sequence[ResourceClaim], nodes: Sequence[str] | IntArray) -> FeasibleAttempt:
+    def feasible(
+        self, view: View, claims: Sequence[ResourceClaim], nodes: Sequence[str] | IntArray
+    ) -> Sliced[Feasibility | AllocationError]:
         """Return an attempt to find out for each of the nodes whether it can hold all claims."""
-        return FeasibleAttempt(self._tools, view, claims, nodes)
+        return Sliced(FeasibleAttempt(self._tools, view, claims, nodes))
 
     def explain(self, view: View, claims: Sequence[ResourceClaim], nodes: Sequence[str] | IntArray) -> Explain:
         """Return what explains why the claims do not fit on the nodes, without an attempt."""

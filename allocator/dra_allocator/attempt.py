@@ -2,7 +2,8 @@
 
     resolve claims -> count over all nodes -> per node left, in order: problem -> search -> result
 
-Only the first part and one node's problem are done without asking the budget; both take well under a slice.
+Only resolving the claims is done without asking the budget. Evaluating selectors may pause anywhere: the attempt runs
+as work in slices (see `sliced`), and looks whether the table is as it was when it goes on.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from dra_allocator.requests import ResolvedClaim, resolve
 from dra_allocator.result import build
 from dra_allocator.rules.account import Account
 from dra_allocator.search import Search
+from dra_allocator.taint_rules import TaintRules
 from dra_allocator.view import View
 
 CandidateOrder = Callable[[str, Sequence[DeviceID]], Sequence[int]]
@@ -73,10 +75,11 @@ class _NodeSearch:
     """The search on one node, made anew if the table changes under it."""
 
     def __init__(self, tools: Tools, view: View, claims: Sequence[ResolvedClaim], layout: NodeLayout) -> None:
-        self.problem = NodeProblem(view, tools.masks, layout, claims)
+        # Making the problem may have rests: what it reads is stamped before.
+        self._stamp = view.stamp(layout, {one.device_class.name for c in claims for r in c.requests for one in r})
+        self.problem = NodeProblem(view, tools.masks, layout, claims, self._stamp)
         self.account = Account(self.problem, claims)
         self.search = Search(self.problem, self.account.rules)
-        self._stamp = view.stamp(layout, {one.device_class.name for c in claims for r in c.requests for one in r})
         self._claims = claims
         self._share_ids = tools.share_ids
 
@@ -111,6 +114,10 @@ class Attempt:
         """Whether the outcome is an error that no other node could have escaped."""
         return isinstance(self._outcome, AllocationError) and not self._errors
 
+    def expired(self) -> OutOfBudget:
+        """Return the outcome of an attempt that ends where it is."""
+        return OutOfBudget(self._tried, len(self._task.nodes))
+
     def step(self, budget: Budget) -> Outcome | None:
         """Work until there is an outcome (then and ever after it is returned) or the budget is exhausted (None)."""
         limit = self._task.limit
@@ -126,7 +133,7 @@ class Attempt:
             except StaleRowsError:
                 self._restart()
             if self._outcome is None and limit is not None and limit.exhausted():
-                self._outcome = OutOfBudget(self._tried, len(self._task.nodes))
+                self._outcome = self.expired()
             if self._outcome is None and budget.exhausted():
                 return None
         return self._outcome
@@ -154,6 +161,7 @@ class Attempt:
     def _start(self, budget: Budget) -> Outcome | None:
         """Resolve the claims, bring what selectors say up to date, and line up the nodes that may do."""
         view = self._view
+        TaintRules.of(view.table, self._tools.masks).settle()
         if not self._claims:
             self._claims = resolve(view.table, view.features, self._task.claims)
         if not any(claim.requests for claim in self._claims):

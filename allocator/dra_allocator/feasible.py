@@ -17,6 +17,7 @@ from dra_allocator.claim import ResourceClaim
 from dra_allocator.errors import AttemptFailedError
 from dra_allocator.outcome import Allocation, AllocationError
 from dra_allocator.requests import ResolvedClaim, resolve
+from dra_allocator.taint_rules import TaintRules
 from dra_allocator.view import View
 
 
@@ -69,6 +70,7 @@ class FeasibleAttempt:
 
     def _is_prepared(self, budget: Budget) -> bool:
         view = self._view
+        TaintRules.of(view.table, self._tools.masks).settle()
         self._resolved = resolve(view.table, view.features, self._claims)
         return self._tools.prefilter.prepare(view, self._resolved, budget)
 

@@ -19,10 +19,10 @@ from dra_allocator.claim import DerivedAttribute
 from dra_allocator.device import DeviceCapacity, DeviceID, DeviceTaint
 from dra_allocator.errors import AttemptFailedError, StaleRowsError
 from dra_allocator.ledger import Holder
-from dra_allocator.masks import MaskStore
+from dra_allocator.masks import MaskStore, SelectorMasks
 from dra_allocator.node import Node
 from dra_allocator.occupancy import FREE, SHARED, WHOLE, usage
-from dra_allocator.outcome import AllocationError
+from dra_allocator.outcome import AllocationError, Stamp
 from dra_allocator.pools import PoolOnNode, PoolState
 from dra_allocator.ranks import NodeLayout
 from dra_allocator.requests import ClaimSelector, ResolvedClaim, ResolvedRequest, check_limit
@@ -47,11 +47,19 @@ class NodeProblem:
 
     """
 
-    def __init__(self, view: View, masks: MaskStore, layout: NodeLayout, claims: Sequence[ResolvedClaim]) -> None:
+    def __init__(
+        self,
+        view: View,
+        masks: MaskStore,
+        layout: NodeLayout,
+        claims: Sequence[ResolvedClaim],
+        stamp: Stamp | None = None,
+    ) -> None:
         self.view = view
         self.layout = layout
         self._masks = masks
         self._version = view.table.version
+        self._stamp = stamp
         self._rows: list[int] = layout.rows.tolist()
         self.traits = layout.traits
         self._ruled_taints = [
@@ -123,11 +131,14 @@ class NodeProblem:
             cause = f"compile derived attribute {attribute.name} failed: {compiled}"
             raise request.failure("derived-attribute", cause) from compiled
         try:
-            return compiled.value(self.view.table.rows.columns.fields(self._rows[position]))
+            value = compiled.value(self.view.table.rows.columns.fields(self._rows[position]))
+            self.check_current()
         except CelError as error:
+            self.check_current()
             device = self.device(position)
             cause = f"evaluate derived attribute {attribute.name} on device {device} failed: {error}"
             raise request.failure("derived-attribute", cause, node=True) from error
+        return value
 
     def consumption(self, request: ResolvedRequest, position: int) -> dict[str, Quantity] | None:
         """Return what a request consumes of a device's capacities, None if the device cannot serve it at all.
@@ -155,9 +166,16 @@ class NodeProblem:
         return self.view.features.consumable_capacity and self.traits[position].allow_multiple_allocations
 
     def check_current(self) -> None:
-        """Raise StaleRowsError if the table is not the one that the problem was made from."""
-        if self.view.table.version != self._version:
+        """Raise StaleRowsError if what the problem reads of the table is not as it was.
+
+        With a stamp only its parts count; changes elsewhere in the table are no reason to begin anew.
+        """
+        version = self.view.table.version
+        if version == self._version:
+            return
+        if self._stamp is None or not self.view.table_unchanged(self._stamp):
             raise StaleRowsError
+        self._version = version
 
     def resolve(self, request: ResolvedRequest, position: int) -> bool:
         """Evaluate the selectors of an OPEN position, in order: the first that is false ends it.
@@ -172,17 +190,25 @@ class NodeProblem:
             unreadable = self.traits[position].unreadable
             if unreadable is not None:
                 raise self._selector_failure(request, selector, position, unreadable)
-            masks = self._masks.get(self.view.table, selector.text)
+            masks = self._settled(selector.text)
             if masks.open[row]:
                 try:
                     matches = masks.resolve(row)
                 except CelError as error:
+                    self.check_current()
                     raise self._selector_failure(request, selector, position, error) from error
+                self.check_current()
             else:
                 matches = bool(masks.match[row])
             if not matches:
                 return False
         return True
+
+    def _settled(self, text: str) -> SelectorMasks:
+        """Return the masks of a selector; the table may have changed while they were made."""
+        masks = self._masks.settled(self.view.table, text)
+        self.check_current()
+        return masks
 
     def _held_states(self) -> list[int]:
         states: list[int] = self.view.occupancy.states()[self.layout.rows].tolist()
@@ -245,7 +271,7 @@ class NodeProblem:
             unreadable = np.array([one.unreadable is not None for one in self.traits], np.bool_)
             undecided, alive = alive & unreadable, alive & ~unreadable
         for selector in request.selectors:
-            masks = self._masks.get(self.view.table, selector.text)
+            masks = self._settled(selector.text)
             unsure = alive & masks.open[rows]
             undecided = unsure if undecided is None else undecided | unsure
             alive = alive & masks.match[rows]

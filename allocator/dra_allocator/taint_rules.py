@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, IntArray, grown
 from dra_allocator.device import DeviceTaint, DeviceTaintRule
-from dra_allocator.masks import MaskStore
+from dra_allocator.masks import MaskStore, SelectorMasks
 from dra_allocator.records import PoolID
 from dra_allocator.table import Table
+from dra_cel.slices import unbroken
 
 
 @dataclass(slots=True)
@@ -42,6 +44,27 @@ class TaintRules:
             found = table.derived[key] = cls(table, masks)
         return found
 
+    def settle(self) -> None:
+        """Evaluate what the rules' selectors leave open, with rests, so that `marked` need not."""
+        table = self._table
+        if self._is_current:
+            return
+        for rule in list(table.taint_rules.values()):
+            texts = self._texts(rule)
+            if texts is not None:
+                self._evaluate_open(self._named(rule), [self._masks.settled(table, text) for text in texts])
+
+    def _evaluate_open(self, rows: IntArray, selectors: Sequence[SelectorMasks]) -> None:
+        """Evaluate the open rows; the masks remember what they are."""
+        for masks in selectors:
+            known = rows[rows < len(masks.open)]
+            for row in known[masks.open[known]].tolist():
+                masks.try_resolve(row)
+
+    @property
+    def _is_current(self) -> bool:
+        return self._version == self._table.taint_version and self._position == self._table.journal.position
+
     def marked(self) -> list[tuple[DeviceTaint, BoolArray]]:
         """Return each rule's taint with the rows that have it; effects that keep nobody away are left out."""
         table = self._table
@@ -51,7 +74,8 @@ class TaintRules:
             self._marked = [_Marked(rule, np.zeros(0, np.bool_)) for rule in table.taint_rules.values()]
             self._version, self._position = table.taint_version, -1
         if self._position != table.journal.position:
-            self._catch_up()
+            with unbroken():
+                self._catch_up()
         size = len(table.rows)
         return [(one.rule.taint, one.rows[:size]) for one in self._marked if one.rule.taint.effect != "None"]
 
@@ -99,16 +123,19 @@ class TaintRules:
 
     def _selects(self, rule: DeviceTaintRule, rows: IntArray) -> BoolArray:
         """Return for rows that the rule names whether its class and selectors match too."""
-        matches: BoolArray = np.full(len(rows), not rule.matches_nothing)
-        texts = rule.selectors
-        if rule.device_class is not None:
-            entry = self._table.classes.get(rule.device_class)
-            if entry is None:
-                return np.zeros(len(rows), np.bool_)
-            texts = (*entry[0].selectors, *texts)
-        for text in texts:
+        texts = self._texts(rule)
+        matches: BoolArray = np.full(len(rows), texts is not None and not rule.matches_nothing)
+        for text in texts or ():
             masks = self._masks.get(self._table, text)
-            for index in np.flatnonzero(matches).tolist():
-                row = int(rows[index])
-                matches[index] = masks.try_resolve(row) if masks.open[row] else masks.match[row]
+            unsure = np.flatnonzero(matches & masks.open[rows])
+            matches &= masks.match[rows]
+            for index in unsure.tolist():
+                matches[index] = masks.try_resolve(int(rows[index]))
         return matches
+
+    def _texts(self, rule: DeviceTaintRule) -> tuple[str, ...] | None:
+        """Return the selectors of a rule, those of its class included; None: the class is not there."""
+        if rule.device_class is None:
+            return rule.selectors
+        entry = self._table.classes.get(rule.device_class)
+        return None if entry is None else (*entry[0].selectors, *rule.selectors)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from dra_allocator.budget import Budget
+from dra_allocator.counter_room import CounterRoom
 from dra_allocator.device import DeviceID
 from dra_allocator.features import Features
 from dra_allocator.ledger import Holder, Ledger, holders_in
@@ -23,7 +24,7 @@ from dra_allocator.records import PoolID
 from dra_allocator.table import Table
 from dra_allocator.usability import Usability
 
-Cache = TypeVar("Cache", Occupancy, Usability, Ranks)
+Cache = TypeVar("Cache", Occupancy, Usability, Ranks, CounterRoom)
 _KEPT_PER_TABLE = 16
 
 
@@ -39,7 +40,7 @@ class Overlay:
 class View:
     """A read-only window on devices, holders and features."""
 
-    __slots__ = ("_ranks", "features", "ledger", "occupancy", "overlay", "table", "usability")
+    __slots__ = ("_ranks", "features", "ledger", "occupancy", "overlay", "room", "table", "usability")
 
     def __init__(self, table: Table, ledger: Ledger, features: Features, overlay: Overlay | None = None) -> None:
         self.table = table
@@ -50,6 +51,9 @@ class View:
         rules = PoolRules.of(features)
         self.usability = _derived(table, Usability, rules, lambda: Usability(table, rules))
         self._ranks = _derived(table, Ranks, rules, lambda: Ranks(table, rules))
+
+        kept = rules, features.consumable_capacity, ledger
+        self.room = _derived(table, CounterRoom, kept, lambda: CounterRoom(table, ledger, self.occupancy, features))
 
     def without(self, claim_uids: Iterable[str]) -> View:
         """Return a view in which these claims hold nothing."""
@@ -89,7 +93,7 @@ class View:
 
         Decisions do it themselves. Whoever loads a large table may call it now and then to spread the work.
         """
-        return self.usability.prepare(budget) and self.occupancy.prepare(budget)
+        return self.usability.prepare(budget) and self.occupancy.prepare(budget) and self.room.prepare(budget)
 
     def stamp(self, layout: NodeLayout, classes: Iterable[str]) -> Stamp:
         """Return the versions of what a decision for this node reads."""
@@ -114,6 +118,14 @@ class View:
     def unchanged(self, stamp: Stamp) -> bool:
         """Return whether all that the decision read is as it was."""
         return all(self._version(key) == version for key, version in stamp.versions.items())
+
+    def table_unchanged(self, stamp: Stamp) -> bool:
+        """Return whether what the decision read of the table is as it was, whoever holds devices now."""
+        return all(
+            self._version(key) == version
+            for key, version in stamp.versions.items()
+            if not (isinstance(key, tuple) and key[0] == "held")
+        )
 
     def _version(self, key: object) -> int:
         match key:

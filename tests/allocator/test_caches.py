@@ -50,7 +50,7 @@ def test_masks_of_a_large_table_are_made_in_steps() -> None:
     steps = 1
     while not store.prepare(table, MODEL, Calls(0)):
         steps += 1
-    assert steps == 4
+    assert steps > 4
     assert int(np.count_nonzero(store.get(table, MODEL).match)) == 32 * 400
 
 
