@@ -12,6 +12,7 @@ every run. No thread, no socket and no real clock takes part; what would need on
 from __future__ import annotations
 
 import asyncio
+import math
 import selectors
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Executor
@@ -121,6 +122,19 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Virtual seconds since the loop was made."""
         return self._jumping.now
+
+    @property
+    def _clock_resolution(self) -> float:
+        """The smallest step of time: a timer runs when its time has come, and not a hair before.
+
+        asyncio takes timers along that are due within a clock's resolution. In virtual time nothing moves meanwhile, so
+        code that compares times would wait for the same moment again and again.
+        """
+        return math.ulp(self._jumping.now)
+
+    @_clock_resolution.setter
+    def _clock_resolution(self, _: float) -> None:
+        """asyncio sets that of the machine's clock, which has no say here."""
 
     def create_future(self) -> asyncio.Future[Any]:
         """As asyncio's, with a hash that is the same in every run."""

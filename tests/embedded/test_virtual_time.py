@@ -165,3 +165,19 @@ def test_a_loop_runs_main_once_and_is_closed() -> None:
 
     assert loop.run(main()) == 3
     assert loop.is_closed()
+
+
+def test_a_timer_that_is_due_a_hair_after_another_sees_its_own_time() -> None:
+    async def main(clock: VirtualClock) -> list[bool]:
+        loop = asyncio.get_running_loop()
+        late = 60.0 + 5e-10
+        seen: list[bool] = []
+        loop.call_at(60.0, seen.append, True)
+        while loop.time() < late:
+            woken = loop.create_future()
+            loop.call_at(late, woken.set_result, None)
+            await woken
+            seen.append(loop.time() >= late)
+        return seen
+
+    assert run_virtual(main) == [True, True]
