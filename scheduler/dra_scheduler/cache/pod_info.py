@@ -84,6 +84,8 @@ class PodInfo:
     raw: Mapping[str, Any]
     group: str = ""
     """The PodGroup in the pod's namespace that it belongs to; "": none."""
+    nominated: str = ""
+    """The node that a scheduler has said it will go to (`status.nominatedNodeName`); "": none."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -133,6 +135,7 @@ def _pod_info(
         never_preempts=spec.get("preemptionPolicy") == "Never",
         raw=raw if phase == "Pending" or not spec.get("nodeName") else {"metadata": _identity(meta)},
         group=(spec.get("schedulingGroup") or {}).get("podGroupName") or "",
+        nominated=status.get("nominatedNodeName") or "",
     )
 
 

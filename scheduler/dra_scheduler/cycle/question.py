@@ -87,7 +87,7 @@ class Questioner:
         backed = self.filter(pod, claims, diagnosis, avoid)
         if not diagnosis.any_left():
             return rejecting.no_fit(pod, cluster, diagnosis)
-        rows = self._order.best_first(pod, table, diagnosis.left)
+        rows = _nominated_first(pod, table, self._order.best_first(pod, table, diagnosis.left))
         return Question(claims, rows, diagnosis, self._versions(pod), variants(pod, cluster, rows), backed)
 
     def filter(
@@ -142,3 +142,13 @@ def _leave_out(avoid: Collection[str], table: NodeTable, diagnosis: Diagnosis) -
         out = np.zeros(table.rows, np.bool_)
         out[[row for row in map(table.row, avoid) if row is not None]] = True
         diagnosis.drop("GangScheduling", out, LEFT_TO_OTHERS)
+
+
+def _nominated_first(pod: PodInfo, table: NodeTable, rows: IntArray) -> IntArray:
+    """Put the node first that the pod was said to go to: its devices may be on their way there already."""
+    row = table.row(pod.nominated) if pod.nominated else None
+    if row is None:
+        return rows
+    there = rows == row
+    ordered: IntArray = np.concatenate([rows[there], rows[~there]])
+    return ordered

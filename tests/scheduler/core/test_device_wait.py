@@ -1,0 +1,130 @@
+"""Waiting for binding conditions (KEP-5007): restarts, shared claims, devices that many nodes reach."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from dra_scheduler.settings import Settings
+from support.invariants import check_invariants
+from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
+
+NODES = tuple(f"n{number}" for number in range(6))
+
+
+def fabric(devices: int = 1) -> Raw:
+    """Devices that every node can reach, and that are attached to one of them."""
+    made = resource_slice("fabric", devices)
+    made["spec"] = {key: value for key, value in made["spec"].items() if key != "nodeName"} | {"allNodes": True}
+    for device in made["spec"]["devices"]:
+        device |= {"bindingConditions": ["Attached"], "bindingFailureConditions": ["Broken"]}
+    return made
+
+
+async def report(stage: Stage, condition: str) -> None:
+    (result,) = (await stage.claims())["c"]["status"]["allocation"]["devices"]["results"]
+    entry = {"type": condition, "status": "True", "reason": "Test", "message": "gone"}
+    device = {key: result[key] for key in ("driver", "pool", "device")}
+    told = {**device, "conditions": [{**entry, "lastTransitionTime": "2026-01-01T00:00:00Z"}]}
+    await stage.patch(claim("c"), {"status": {"devices": [told]}}, "status")
+
+
+async def waiting_pod(stage: Stage, devices: int = 1, pods: tuple[str, ...] = ("p",)) -> None:
+    await stage.create(device_class(), claim("c"), fabric(devices), *map(node, NODES))
+    await stage.create(*(pod(name, claim="c") for name in pods))
+    await asyncio.sleep(5)
+    assert set((await stage.nodes_of_pods()).values()) == {""}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_after_a_restart_a_pod_goes_to_the_node_that_its_device_is_being_attached_to(seed: int) -> None:
+    async def play(stage: Stage) -> None:
+        await waiting_pod(stage)
+        nominated = (await stage.pod("p"))["status"]["nominatedNodeName"]
+        await stage.kill()
+        await stage.start()
+        await asyncio.sleep(5)
+        assert (await stage.pod("p"))["status"]["nominatedNodeName"] == nominated
+        await report(stage, "Attached")
+        await stage.settle(1)
+        assert await stage.nodes_of_pods() == {"p": nominated}
+
+    on_stage(play, seed=seed)
+
+
+def test_a_restart_neither_writes_the_claim_anew_nor_begins_the_time_anew() -> None:
+    async def play(stage: Stage) -> None:
+        await waiting_pod(stage)
+        before = (await stage.claims())["c"]
+        for _ in range(3):
+            await asyncio.sleep(150)
+            await stage.kill()
+            await stage.start()
+        await asyncio.sleep(10)
+        assert (await stage.claims())["c"] == before
+        await asyncio.sleep(150)
+        after = (await stage.claims())["c"]["status"]["allocation"]["allocationTimestamp"]
+        assert after > before["status"]["allocation"]["allocationTimestamp"]
+
+    on_stage(play)
+
+
+def test_devices_that_failed_are_given_up_and_others_taken() -> None:
+    async def play(stage: Stage) -> None:
+        await waiting_pod(stage, devices=2)
+        first = (await stage.claims())["c"]["status"]["allocation"]["devices"]["results"][0]["device"]
+        await stage.patch(
+            fabric(2), {"spec": {"devices": [d for d in fabric(2)["spec"]["devices"] if d["name"] != first]}}
+        )
+        await report(stage, "Broken")
+        await asyncio.sleep(30)
+        second = (await stage.claims())["c"]["status"]["allocation"]["devices"]["results"][0]["device"]
+        assert second != first
+        await report(stage, "Attached")
+        await stage.settle(1)
+        assert (await stage.nodes_of_pods())["p"]
+
+    on_stage(play)
+
+
+def test_a_claim_of_several_waiting_pods_is_given_up_once_none_has_it_reserved() -> None:
+    async def play(stage: Stage) -> None:
+        await waiting_pod(stage, pods=("p", "q"))
+        assert len((await stage.claims())["c"]["status"]["reservedFor"]) == 2
+        before = (await stage.claims())["c"]["status"]["allocation"]["allocationTimestamp"]
+        await report(stage, "Broken")
+        await asyncio.sleep(60)
+        status = (await stage.claims())["c"]["status"]
+        assert status["allocation"]["allocationTimestamp"] > before
+        assert not status.get("devices")
+        await report(stage, "Attached")
+        await stage.settle(1)
+        assert all((await stage.nodes_of_pods()).values())
+        await check_invariants(stage)
+
+    on_stage(play)
+
+
+def test_a_device_in_use_by_a_bound_pod_is_never_given_up() -> None:
+    async def play(stage: Stage) -> None:
+        await waiting_pod(stage)
+        await report(stage, "Attached")
+        await stage.settle(1)
+        await report(stage, "Broken")
+        before = (await stage.claims())["c"]["status"]["allocation"]
+        await stage.create(pod("late", claim="c"))
+        await asyncio.sleep(30)
+        assert (await stage.claims())["c"]["status"]["allocation"] == before
+        assert not (await stage.nodes_of_pods())["late"]
+
+    on_stage(play)
+
+
+def test_the_time_to_wait_can_be_set() -> None:
+    async def play(stage: Stage) -> None:
+        await waiting_pod(stage)
+        await asyncio.sleep(30)
+        assert any("device binding timeout" in event["note"] for event in await stage.events("FailedScheduling"))
+
+    on_stage(play, Settings(binding_timeout=20))
