@@ -44,7 +44,7 @@ async def run_process(settings: Settings, kubeconfig: str | None, context: str |
         if settings.http is not None:
             listener = listen(settings.http)
             stack.callback(listener.close)
-        await stack.enter_async_context(_signals(stop))
+        await stack.enter_async_context(stopped_by_signals(stop))
         transport = await connect(kubeconfig, context, clock)
         stack.push_async_callback(transport.close)
         scheduler, watch = Scheduler(transport, settings, clock, random), LoopWatch(clock)
@@ -115,7 +115,7 @@ async def _cancel(tasks: list[asyncio.Task[Any]]) -> None:
 
 
 @asynccontextmanager
-async def _signals(stop: asyncio.Event) -> AsyncIterator[None]:
+async def stopped_by_signals(stop: asyncio.Event) -> AsyncIterator[None]:
     """SIGTERM and SIGINT set `stop`; a second one cancels the task that is inside."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     numbers = (signal.SIGTERM, signal.SIGINT)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dra_scheduler.cli.durations import duration
 from dra_scheduler.cli.exit_codes import BAD_INPUT, INTERRUPTED, NO_RESOURCE_API, OK
 from dra_scheduler.cli.gates import feature_gates
+from dra_scheduler.cli.shadow_options import add_shadow
 
 if TYPE_CHECKING:
     from dra_scheduler.settings import Settings
@@ -25,6 +26,7 @@ EXAMPLE = """exit codes:
 
 example:
   dra-scheduler run --kubeconfig ~/.kube/config --http 127.0.0.1:10259
+  dra-scheduler run --shadow --shadow-for 600 -o json                   # beside kube-scheduler, writes nothing
   kubectl apply -f manifests/rbac.yaml -f manifests/deployment.yaml     # in the cluster
 
 The cluster is found as kubectl finds it: --kubeconfig, $KUBECONFIG, ~/.kube/config; else, inside a pod, with the pod's
@@ -39,8 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scheduler-name",
         action="append",
         metavar="NAME",
-        help="schedule pods with this spec.schedulerName; repeatable; default: dra-scheduler",
+        help="schedule pods with this spec.schedulerName; repeatable; default: dra-scheduler (of a shadow: all)",
     )
+    add_shadow(parser)
     parser.add_argument("--http", metavar="HOST:PORT", help="serve /livez, /readyz and /metrics there; default: not")
     parser.add_argument(
         "--feature-gates",
@@ -80,6 +83,8 @@ def execute(arguments: argparse.Namespace) -> int:
     logging.Formatter.converter = time.gmtime
     try:
         settings = _settings(arguments)
+        if arguments.shadow:
+            return _shadow(settings, arguments)
         asyncio.run(run_process(settings, arguments.kubeconfig, arguments.context))
     except ValidationError as error:
         for problem in error.errors():
@@ -98,6 +103,22 @@ def execute(arguments: argparse.Namespace) -> int:
         return FAILED
     except asyncio.CancelledError:
         return INTERRUPTED
+    return OK
+
+
+def _shadow(settings: Settings, arguments: argparse.Namespace) -> int:
+    """Decide without writing until told to stop; returns the exit code. Raises as `run_process` does."""
+    from dra_api.transport import TransportError
+    from dra_scheduler.cli.shadow import shadow
+
+    if settings.http is not None:
+        print("error: --http does not go with --shadow", file=sys.stderr)
+        return BAD_INPUT
+    try:
+        asyncio.run(shadow(settings, arguments))
+    except TransportError as error:
+        print(f"error: the API server does not answer: {error}", file=sys.stderr)
+        return FAILED
     return OK
 
 

@@ -1,0 +1,1 @@
+"""Deciding beside another scheduler without writing anything: where do we differ, and how fast is each."""
