@@ -19,6 +19,8 @@ from dra_scheduler.errors import SchedulerError
 
 NEWEST_MINOR = 37
 """The Kubernetes 1.x whose defaults hold for newer servers too."""
+_RULES_APART = 35
+"""The Kubernetes 1.x that gave DeviceTaintRules a gate of their own."""
 ALPHA, BETA, STABLE = "alpha", "beta", "stable"
 _ALL = {"AllAlpha": ALPHA, "AllBeta": BETA}
 
@@ -34,7 +36,8 @@ OURS: Mapping[str, tuple[Since, ...]] = MappingProxyType(
         "DRADerivedAttributes": ((37, ALPHA, False),),
         "DRADeviceBindingConditions": ((34, ALPHA, False), (36, BETA, True)),
         "DRADeviceCompatibilityGroups": ((37, ALPHA, False),),
-        "DRADeviceTaintRules": ((35, ALPHA, False), (36, BETA, False), (37, STABLE, True)),
+        # Before 1.35 there was one gate for both.
+        "DRADeviceTaintRules": ((33, "", False), (35, ALPHA, False), (36, BETA, False), (37, STABLE, True)),
         "DRADeviceTaints": ((33, ALPHA, False), (36, BETA, True), (37, STABLE, True)),
         "DRAExtendedResource": ((34, ALPHA, False), (36, BETA, True), (37, STABLE, True)),
         # On only where --min-compatibility-version is 1.37, of which a scheduler learns nothing.
@@ -77,6 +80,8 @@ class FeatureGates:
 
     values: Mapping[str, bool]
     """Every gate of `OURS`."""
+    minor: int = NEWEST_MINOR
+    """The Kubernetes 1.x that the gates are of."""
 
     @classmethod
     def of(cls, overrides: Mapping[str, bool], minor: int) -> FeatureGates:
@@ -93,9 +98,11 @@ class FeatureGates:
                 if stage == member:
                     default = overrides.get(group, default)
             values[name] = overrides.get(name, default)
+        if minor < _RULES_APART and "DRADeviceTaintRules" not in overrides:
+            values["DRADeviceTaintRules"] = values["DRADeviceTaints"]
         for name, wanted in NEEDS.items():
             values[name] = values[name] and all(values[gate] for gate in wanted)
-        return cls(MappingProxyType(values))
+        return cls(MappingProxyType(values), minor)
 
     @classmethod
     def having(cls, features: Features) -> FeatureGates:

@@ -51,7 +51,7 @@ def reflectors(transport: Transport, served: Served, cluster: Cluster, clock: Cl
     ]
     if served.pod_group_version is not None:
         feeds.insert(0, (POD_GROUP, cluster.apply_pod_group, served.pod_group_version))
-    if served.taint_rule_version is not None and cluster.features.device_taints:
+    if served.taint_rule_version is not None and cluster.gates.enabled("DRADeviceTaintRules"):
         feeds.append((DEVICE_TAINT_RULE, cluster.apply_taint_rule, served.taint_rule_version))
     trouble = TroubleLog(clock)
     return [

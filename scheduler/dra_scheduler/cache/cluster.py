@@ -34,6 +34,7 @@ from dra_scheduler.queue.events import (
     GroupChanged,
     GroupGone,
     MemberAdded,
+    NamespaceChanged,
     NodeChanged,
     PodLeft,
     PodPlaced,
@@ -163,7 +164,10 @@ class Cluster:
         """A namespace was added, changed or deleted."""
         self.namespaces_version += 1
         if new is not None:
-            self.namespaces[new["metadata"]["name"]] = new["metadata"].get("labels") or {}
+            name, labels = new["metadata"]["name"], new["metadata"].get("labels") or {}
+            before, self.namespaces[name] = self.namespaces.get(name), labels
+            if before != labels:
+                self._tell(NamespaceChanged(name))
         elif old is not None:
             self.namespaces.pop(old["metadata"]["name"], None)
 

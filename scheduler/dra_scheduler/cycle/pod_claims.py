@@ -11,6 +11,9 @@ from dra_scheduler.cache.pod_info import PodClaim, PodInfo
 
 MAX_RESERVATIONS = 256
 """Entries that `status.reservedFor` can have (KEP-4381; 32 in Kubernetes 1.31, where the server says so itself)."""
+ADMIN_LABELS = ("resource.kubernetes.io/admin-access", "resource.k8s.io/admin-access")
+"""The label of namespaces with admin access, from Kubernetes 1.34 on and in 1.33."""
+_ADMIN_LABEL_SINCE = 33
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,21 @@ def _refused_request(claim: Claim, request: DeviceRequest, cluster: Cluster) -> 
         return f"{where}: unknown request type"
     if request.first_available and not cluster.features.prioritized_list:
         return f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled"
+    if request.admin_access and not _admin_allowed(claim.namespace, cluster):
+        return f"{where}: admin access needs the label {ADMIN_LABELS[0]}=true on the namespace {claim.namespace}"
     for part in request.first_available or (request,):
         if part.unsupported is None and part.device_class not in cluster.classes:
             name = request.name if part is request else f"{request.name}/{part.name}"
             return f"request {name}: device class {part.device_class} does not exist"
     return ""
+
+
+def _admin_allowed(namespace: str, cluster: Cluster) -> bool:
+    """Whether the server would take an allocation with admin access, which it refuses to write otherwise (KEP-5018).
+
+    A namespace that is not known here is left to the server, and so is a gate that is off to the allocator.
+    """
+    labels = cluster.namespaces.get(namespace)
+    if labels is None or not cluster.features.admin_access or cluster.gates.minor < _ADMIN_LABEL_SINCE:
+        return True
+    return any(labels.get(key) == "true" for key in ADMIN_LABELS)

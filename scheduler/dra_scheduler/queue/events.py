@@ -50,6 +50,13 @@ class DevicesChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class NamespaceChanged:
+    """A namespace came, or got other labels."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class GroupChanged:
     """A PodGroup came (`before` None) or changed."""
 
@@ -72,5 +79,13 @@ class MemberAdded:
 
 
 ClusterEvent = (
-    NodeChanged | PodLeft | PodPlaced | ClaimChanged | DevicesChanged | GroupChanged | GroupGone | MemberAdded
+    NodeChanged
+    | PodLeft
+    | PodPlaced
+    | ClaimChanged
+    | DevicesChanged
+    | NamespaceChanged
+    | GroupChanged
+    | GroupGone
+    | MemberAdded
 )

@@ -18,6 +18,7 @@ from dra_scheduler.queue.events import (
     GroupChanged,
     GroupGone,
     MemberAdded,
+    NamespaceChanged,
     NodeChanged,
     PodLeft,
     PodPlaced,
@@ -41,6 +42,8 @@ class Hints:
             return _node_changed(plugin, pod, event)
         if isinstance(event, PodPlaced):
             return plugin == "InterPodAffinity"
+        if isinstance(event, NamespaceChanged):
+            return plugin == "InterPodAffinity" or (plugin == "DynamicResources" and pod.namespace == event.name)
         if isinstance(event, GroupGone):
             return False
         if isinstance(event, GroupChanged | MemberAdded):
@@ -80,6 +83,8 @@ def concerned(event: ClusterEvent) -> frozenset[Plugin] | None:
             return frozenset({"GangScheduling"})
         case PodLeft():
             return frozenset({"NodeResourcesFit", "NodePorts", "InterPodAffinity"})
+        case NamespaceChanged():
+            return frozenset({"InterPodAffinity", "DynamicResources"})
         case DevicesChanged("class"):
             return frozenset({"DynamicResources", "NodeResourcesFit"})
         case _:

@@ -20,6 +20,7 @@ from dra_scheduler.settings import Settings
         ("DRAAdminAccess", 34, True),
         ("DRAConsumableCapacity", 35, False),
         ("DRAConsumableCapacity", 36, True),
+        ("DRADeviceTaintRules", 34, False),
         ("DRADeviceTaintRules", 36, False),
         ("DRADeviceTaintRules", 37, True),
         ("DRADerivedAttributes", 37, False),
@@ -35,6 +36,11 @@ def test_a_gate_that_is_not_named_has_its_default_in_the_servers_version(gate: s
 
 def test_what_is_asked_for_is_on_also_on_a_server_whose_version_lacks_it() -> None:
     assert FeatureGates.of({"DRAConsumableCapacity": True}, 33).features().consumable_capacity
+
+
+def test_taint_rules_had_no_gate_of_their_own_before_1_35() -> None:
+    assert FeatureGates.of({"DRADeviceTaints": True}, 34).enabled("DRADeviceTaintRules")
+    assert not FeatureGates.of({"DRADeviceTaints": True}, 36).enabled("DRADeviceTaintRules")
 
 
 def test_the_allocators_features_of_the_newest_version_are_its_defaults() -> None:

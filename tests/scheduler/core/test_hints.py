@@ -7,7 +7,15 @@ from dra_scheduler.cache.claim_store import ClaimChange, ClaimStore
 from dra_scheduler.cache.node_info import node_info
 from dra_scheduler.cache.pod_info import pod_info
 from dra_scheduler.plugins import Plugin
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, NodeChanged, PodLeft, PodPlaced
+from dra_scheduler.queue.events import (
+    ClaimChanged,
+    ClusterEvent,
+    DevicesChanged,
+    NamespaceChanged,
+    NodeChanged,
+    PodLeft,
+    PodPlaced,
+)
 from dra_scheduler.queue.hints import Hints, concerned
 from support.objects import Raw, make_claim, make_node, make_pod
 
@@ -48,6 +56,10 @@ def changed(before: Raw | None, after: Raw) -> NodeChanged:
         ("InterPodAffinity", PodLeft(pod_info(make_pod("q", node="n"))), True),
         ("InterPodAffinity", changed(NODE, make_node("n", labels={"zone": "a"})), True),
         ("NodeResourcesFit", PodLeft(pod_info(make_pod("q", node="n"))), True),
+        ("DynamicResources", NamespaceChanged("default"), True),
+        ("DynamicResources", NamespaceChanged("other"), False),
+        ("InterPodAffinity", NamespaceChanged("other"), True),
+        ("NodeResourcesFit", NamespaceChanged("default"), False),
         ("DynamicResources", PodLeft(pod_info(make_pod("q", node="n"))), False),
     ],
 )
