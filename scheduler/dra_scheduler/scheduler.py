@@ -166,11 +166,7 @@ class Scheduler:
         self._supervisor.for_ever("event writer", events.run())
         self._supervisor.for_ever("condition writer", conditions.run())
         self.background_writers = {"events": events, "conditions": conditions}
-        narrator = Narrator(clock, self._supervisor.once, settings.slice)
-        reporter = Reporter(events, conditions, self.cluster.claims, narrator)
-        self._intake.reporter = reporter
-        waiting = WaitingReporter(self.queue, self.cluster.claims, reporter, clock, self.filled)
-        self._supervisor.for_ever("reports on waiting pods", waiting.run())
+        reporter = self._intake.reporter = self._reporter(events, conditions)
         claims = ClaimWriter(api, served, clock, random, may_write)
         pods = PodStatusWriter(api, random, may_write)
         binder = Binder(
@@ -199,6 +195,13 @@ class Scheduler:
             max_in_flight=settings.max_in_flight,
             groups=groups,
         )
+
+    def _reporter(self, events: EventWriter, conditions: ConditionWriter) -> Reporter:
+        narrator = Narrator(self._clock, self._supervisor.once, self._settings.slice)
+        reporter = Reporter(events, conditions, self.cluster.claims, narrator)
+        waiting = WaitingReporter(self.queue, self.cluster.claims, reporter, self._clock, self.filled)
+        self._supervisor.for_ever("reports on waiting pods", waiting.run())
+        return reporter
 
     def _groups(self, api: Api, served: Served, binder: Binder, cycle: GroupCycle) -> GroupWork | None:
         """Return what schedules PodGroups, None if the server has none or the gate is off."""
