@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dra_allocator.arrays import IntArray, grown
 from dra_allocator.device import Device
@@ -158,6 +159,24 @@ class Columns:
         keys = [ColumnKey("attribute", name) for name in sorted(attributes)]
         return keys + [ColumnKey("capacity", name) for name in sorted(capacities)]
 
+    def capacity_place(self, row: int) -> tuple[object, ...]:
+        """Return what stands for the capacities of a row: rows with equal places have equal ones."""
+        shape_id = int(self._shape[row])
+        codes = [(column.epoch, int(column.codes[row])) for _, column in self._shapes[shape_id].capacities]
+        return shape_id, *codes
+
+    def alike_in_capacity(self, rows: IntArray, traits_ids: IntArray) -> tuple[IntArray, IntArray]:
+        """Group rows with the same traits and the same capacities.
+
+        Returns the number of its group per row, and per group the index of one of its rows.
+        """
+        shape_ids = self._shape[rows]
+        columns = {id(one): one for shape in np.unique(shape_ids) for _, one in self._shapes[shape].capacities}
+        groups, firsts = _grouped(traits_ids.astype(np.int64) * len(self._shapes) + shape_ids)
+        for column in columns.values():
+            groups, firsts = _grouped(groups.astype(np.int64) * len(column.values) + column.codes[rows])
+        return groups, firsts
+
     def resize(self, rows: int) -> None:
         """Make room for more rows, empty at first."""
         self.rows = rows
@@ -207,3 +226,20 @@ class Columns:
     def _create(self, key: ColumnKey) -> Column:
         column = self._columns[key] = Column(self.rows)
         return column
+
+
+def _grouped(keys: npt.NDArray[np.int64]) -> tuple[IntArray, IntArray]:
+    """Return per key the number of its group, and per group the index of one of its keys."""
+    if not len(keys):
+        return np.zeros(0, np.int32), np.zeros(0, np.int32)
+    keys = keys - keys.min()
+    largest = int(keys.max())
+    if largest > 4 * len(keys) + 1024:
+        _, indices, numbers = np.unique(keys, return_index=True, return_inverse=True)
+        return numbers.astype(np.int32), indices.astype(np.int32)
+    occurs = np.zeros(largest + 1, np.bool_)
+    occurs[keys] = True
+    groups: IntArray = (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[keys].astype(np.int32)
+    firsts: IntArray = np.zeros(int(groups.max()) + 1, np.int32)
+    firsts[groups] = np.arange(len(keys), dtype=np.int32)
+    return groups, firsts

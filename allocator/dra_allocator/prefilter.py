@@ -10,7 +10,8 @@ import numpy as np
 
 from dra_allocator.arrays import BoolArray
 from dra_allocator.budget import UNLIMITED, Budget
-from dra_allocator.counts import RequestCounts, Signature
+from dra_allocator.counts import RequestCounts
+from dra_allocator.kinds import Signature
 from dra_allocator.lru import ByteLru
 from dra_allocator.masks import MaskStore
 from dra_allocator.requests import ResolvedClaim, ResolvedRequest, covers

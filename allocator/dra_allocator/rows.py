@@ -65,15 +65,10 @@ class Rows:
     def device(self, row: int) -> Device:
         """Put the device of a row together again."""
         traits = self.traits_of(row)
-        published = self.columns.published(row)
-        capacity = {
-            name: DeviceCapacity(value, traits.policies.get(name), published[name])
-            for name, value in self.columns.capacity(row).items()
-        }
         return Device(
             name=self._names[row],
             attributes=self.columns.attributes(row),
-            capacity=capacity,
+            capacity=self._capacity(row),
             consumes_counters=traits.consumes_counters,
             scope=traits.scope,
             taints=traits.taints,
@@ -85,6 +80,22 @@ class Rows:
             unreadable=traits.unreadable,
             node_resources=traits.node_resources,
         )
+
+    def capacities(self, row: int) -> dict[str, DeviceCapacity]:
+        """Return the capacities of a row in use by the slice's spelling of their names."""
+        return {one.published or name: one for name, one in self._capacity(row).items()}
+
+    def alike_in_capacity(self, rows: IntArray) -> tuple[IntArray, IntArray]:
+        """Group rows with the same traits and capacities; see `Columns.alike_in_capacity`."""
+        return self.columns.alike_in_capacity(rows, self._traits_ids[rows])
+
+    def _capacity(self, row: int) -> dict[str, DeviceCapacity]:
+        policies = self.traits_of(row).policies
+        published = self.columns.published(row)
+        return {
+            name: DeviceCapacity(value, policies.get(name), published[name])
+            for name, value in self.columns.capacity(row).items()
+        }
 
     def assign(self, devices: tuple[Device, ...], old: IntArray) -> tuple[IntArray, IntArray]:
         """Return a row per device of a slice, and those of `old`, its rows so far, that were freed before.
