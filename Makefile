@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-UPSTREAM_OPTIONS = $(if $(RUN),--run '$(RUN)') $(if $(RESULTS),--results $(RESULTS))
+UPSTREAM_OPTIONS = $(if $(RUN),--run '$(RUN)') $(if $(SKIP),--skip '$(SKIP)') $(if $(RESULTS),--results $(RESULTS))
 
 .DEFAULT_GOAL := help
 .PHONY: help venv demo test check format conformance fuzz simulate mutate oracle bench controlplane test-cluster upstream test-upstream test-upstream-reference bench-cluster clean
@@ -67,7 +67,7 @@ test-cluster: venv ## Run the tests that need the real control plane; fails if i
 upstream: venv ## Build Kubernetes' own tests of DRA for other schedulers (needs Go; minutes at first)
 	$(BIN)/python tests/upstream/build.py
 
-test-upstream: venv ## Run Kubernetes' own tests with our scheduler (RUN=regex, SUITES="all default ga api")
+test-upstream: venv ## Run Kubernetes' own tests with our scheduler (RUN=regex, SKIP=regex, SUITES=all)
 	$(BIN)/python tests/upstream/build.py
 	$(BIN)/dra-bench upstream $(or $(SUITES),all default ga api) $(UPSTREAM_OPTIONS)
 

@@ -89,7 +89,14 @@ def test_each_expected_failure_has_a_reason() -> None:
     ],
 )
 def test_a_pattern_names_tests_below_the_suite_or_whole_names(run: str | None, pattern: tuple[str, ...]) -> None:
-    assert command.pattern(run) == pattern
+    assert command.patterns(run) == pattern
+
+
+def test_tests_can_be_left_out() -> None:
+    assert command.patterns("Pod", "Pod/x|Slow") == (
+        "-test.run=^TestDRA$/.*/Pod",
+        "-test.skip=^TestDRA$/.*/Pod/x|^TestDRA$/.*/Slow",
+    )
 
 
 def test_results_of_a_part_are_added_and_results_of_the_whole_replace_what_was_there(tmp_path: Path) -> None:

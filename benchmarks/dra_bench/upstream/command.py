@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `upstream`."""
     parser.add_argument("suites", nargs="*", metavar="SUITE", default=["all"], help="default: all")
     parser.add_argument("--run", metavar="REGEX", help="only these tests: Go's -test.run, or the part below the suite")
+    parser.add_argument("--skip", metavar="REGEX", help="not these: as for --run")
     parser.add_argument("--reference", action="store_true", help="run kube-scheduler instead of ours")
     parser.add_argument("--results", type=Path, metavar="FILE", help="note how each test ended in this JSON file")
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="default: .upstream/<version>/logs")
@@ -61,15 +62,18 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0 if all(good) else 1
 
 
-def pattern(run: str | None) -> tuple[str, ...]:
-    """Return the arguments that choose the tests: a pattern for the whole name, or for what is below the suite's."""
-    if not run:
-        return ()
-    if run.startswith(("Test", "^Test")):
-        return (f"-test.run={run}",)
+def patterns(run: str | None, skip: str | None = None) -> tuple[str, ...]:
+    """Return the arguments that choose tests; each is a pattern for whole names, or for what is below the suite's."""
+    given = (("run", run), ("skip", skip))
+    return tuple(f"-test.{option}={_pattern(text)}" for option, text in given if text)
+
+
+def _pattern(text: str) -> str:
+    if text.startswith(("Test", "^Test")):
+        return text
     # Go takes what stands between bars outside of brackets as whole patterns.
-    parts = [run] if any(bracket in run for bracket in "([") else run.split("|")
-    return (f"-test.run={'|'.join(f'^TestDRA$/.*/{part}' for part in parts)}",)
+    parts = [text] if any(bracket in text for bracket in "([") else text.split("|")
+    return "|".join(f"^TestDRA$/.*/{part}" for part in parts)
 
 
 @dataclass
@@ -90,13 +94,17 @@ class _Run:
         logs = base / f"{self.suite}-{who}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
         scheduler = None if reference else our_scheduler()
         program = Program(
-            suite_program(self.suite), pattern(self.arguments.run), scheduler, logs.absolute(), upstream_folder()
+            suite_program(self.suite),
+            patterns(self.arguments.run, self.arguments.skip),
+            scheduler,
+            logs.absolute(),
+            upstream_folder(),
         )
         started, commit, output = time.monotonic(), current_commit(), TestOutput()
         code = program.run(lambda line: self._line(output, line))
         tests = output.finish()
         date = time.strftime("%Y-%m-%d", time.gmtime())
-        whole = not self.arguments.run
+        whole = not self.arguments.run and not self.arguments.skip
         self.results.take(self.suite, who, tests.values(), date, commit, whole=whole)
         bad = unexpected({name: test.outcome for name, test in tests.items()})
         self._report(who, tests, bad, time.monotonic() - started, logs)
