@@ -11,7 +11,10 @@ import pytest
 import yaml
 
 from dra_scheduler.lint.registry import RULES
+from dra_scheduler.lint.surroundings import gates_of
+from dra_scheduler.survey.snapshot import Snapshot
 from support.cli import run
+from support.fake_clock import START
 from support.survey import Raw, run_on, serve
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -215,6 +218,25 @@ def test_alone_a_cluster_is_looked_at_itself() -> None:
     ran = run_on(serve(*cluster()), "lint", "--kubeconfig", "some-config")
     assert (ran.code, ran.err.splitlines()[-1]) == (1, "7 objects, 0 errors, 1 warning")
     check_golden("lint-cluster.txt", ran.out)
+
+
+def test_gates_are_those_that_the_cluster_tells() -> None:
+    snapshot = Snapshot("a test", START, minor=36, gates={"DRAListTypeAttributes": True, "NotOurs": True})
+    gates, minor = gates_of(snapshot, {})
+    assert (gates.enabled("DRAListTypeAttributes"), gates.enabled("DRADerivedAttributes"), minor) == (True, False, 36)
+
+
+def test_gates_that_go_against_the_cluster_are_an_error() -> None:
+    served = serve(*cluster())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dra_scheduler.survey.api_server.read_gates", _without_partitions)
+        ran = run_on(served, "lint", "--context", "c", "--feature-gates", "DRADeviceCompatibilityGroups=true")
+    assert (ran.code, ran.out) == (2, "")
+    assert "error: --feature-gates: DRADeviceCompatibilityGroups=true needs DRAPartitionableDevices=true" in ran.err
+
+
+async def _without_partitions(_: object) -> dict[str, bool]:
+    return {"DRAPartitionableDevices": False}
 
 
 def _stdin(text: str) -> io.TextIOWrapper:

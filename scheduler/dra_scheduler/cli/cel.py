@@ -17,7 +17,8 @@ from dra_scheduler.cli.cel_engines import ENGINES, Verdict
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK
 from dra_scheduler.cli.output import print_data
 
-EXAMPLE = """exit codes: 0 the expression was evaluated (whatever it says), 2 it does not compile or a file is wrong
+EXAMPLE = """exit codes: 0 the expression was evaluated (whatever it says), 2 it does not compile or a file is wrong,
+3 the cluster has no resource.k8s.io
 
 example:
   dra-scheduler cel 'device.attributes["resource-driver.example.com"].age < 5' -f manifests/examples/cats-cluster.yaml

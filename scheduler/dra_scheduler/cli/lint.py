@@ -15,7 +15,8 @@ from dra_scheduler.lint.linter import Report, lint
 from dra_scheduler.lint.registry import RULES
 from dra_scheduler.lint.surroundings import NOTHING, Surroundings, gates_of, of_snapshot
 
-EXAMPLE = """exit codes: 0 nothing found, 1 findings, 2 something could not be read (the rest was looked at)
+EXAMPLE = """exit codes: 0 nothing found, 1 findings, 2 something could not be read (the rest was looked at),
+3 the cluster has no resource.k8s.io
 
 example:
   dra-scheduler lint -f my-manifests/
@@ -85,7 +86,11 @@ def _with_cluster(manifests: Manifests, arguments: argparse.Namespace) -> int:
     from dra_scheduler.cli.cluster_access import look
 
     snapshot = look(argparse.Namespace(kubeconfig=arguments.kubeconfig, context=arguments.context))
-    gates, minor = gates_of(snapshot, arguments.feature_gates)
+    try:
+        gates, minor = gates_of(snapshot, arguments.feature_gates)
+    except FeatureGateError as error:  # what is asked for goes against what the cluster has
+        print(f"error: --feature-gates: {error}", file=sys.stderr)
+        return BAD_INPUT
     if arguments.kubernetes is not None:
         gates, minor = FeatureGates.of(arguments.feature_gates, arguments.kubernetes), arguments.kubernetes
     return _report(manifests, arguments, gates, minor, of_snapshot(snapshot))
