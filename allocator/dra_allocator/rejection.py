@@ -187,7 +187,6 @@ class Explanation:
         missing: objects that are not there.
         left_out: requests that were not looked at, because there are too many different ones.
         fits_on: a node where the claims fit after all: something changed since the decision.
-        node_errors: nodes that fell out by an error, with its text.
 
     """
 
@@ -201,7 +200,6 @@ class Explanation:
     missing: tuple[Missing, ...] = ()
     fits_on: str = ""
     left_out: int = 0
-    node_errors: Mapping[str, str] = field(default_factory=dict)
 
 
 class Explain(Protocol):

@@ -17,7 +17,7 @@ def explained_lines(pending: Iterable[PendingPod], viewer: Viewer) -> Iterator[s
         yield f"Pod {pod.namespace}/{pod.name} is pending"
         said = "" if pod.details is None else summary(pod.details, viewer)
         if said:
-            yield f"  {ended(said[:1].upper() + said[1:])}"
+            yield f"  {ended(said)}"
         yield f"  {pod.reason}"
         for line in () if pod.details is None else full(pod.details, viewer):
             yield f"  {line}"

@@ -43,9 +43,16 @@ def _needs(request: RequestRejection) -> str:
     near = request.nearest
     if near is None or (request.wanted == 1 and not request.is_all):
         return ""
-    amount = f"all {request.wanted:,} devices" if request.is_all else counted(request.wanted, "device")
+    amount = wanted_text(request)
     closest = f"{near.node} comes closest with {near.available:,}" if near.available else "no node has one left"
     return f"{amount} are wanted on one node, and {closest}"
+
+
+def wanted_text(request: RequestRejection) -> str:
+    """Return how many devices are wanted; in mode All the number is known only where there are some."""
+    if not request.is_all:
+        return counted(request.wanted, "device")
+    return f"all {request.wanted:,} devices" if request.wanted > 1 else "all devices"
 
 
 def _of_class(request: RequestRejection, inner: list[ReasonCount], claim: ClaimRejection, viewer: Viewer) -> str:

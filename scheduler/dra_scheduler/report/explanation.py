@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dra_allocator.rejection import ClaimRejection, Explanation, RequestRejection
 from dra_scheduler.report.causes import cause
 from dra_scheduler.report.data import as_data
-from dra_scheduler.report.phrases import ended, sentences, some_of
+from dra_scheduler.report.phrases import counted, ended, sentences, some_of
 from dra_scheduler.report.sentences import (
     elsewhere_text,
     missing_text,
@@ -36,7 +36,7 @@ def summary(explanation: Explanation, viewer: Viewer) -> str:
     if explanation.fits_on:
         parts.append(f"there is room on {explanation.fits_on} now, where the pod is going to be tried again")
     elif explanation.nodes_enough:
-        parts += [together_text(one, viewer) for one in explanation.together[:_RULES_TOLD]]
+        parts += [together_text(one, explanation, viewer) for one in explanation.together[:_RULES_TOLD]]
     return sentences([*parts, *elsewhere_text(explanation)])
 
 
@@ -58,10 +58,11 @@ def _requests(explanation: Explanation, viewer: Viewer) -> Iterator[str]:
     """Yield what is said of the requests that no node has enough for; claims that differ in name only, at once."""
     if not explanation.nodes or not explanation.claims:
         return
+    left = f"on the {counted(explanation.nodes, 'node')} left, " if explanation.elsewhere is not None else ""
     said: dict[str, list[str]] = {}
     for claim in explanation.claims:
         for request in _failing(claim):
-            text = f"request {request.request}: {cause(request, claim, viewer)}"
+            text = f"request {request.request}: {left}{cause(request, claim, viewer)}"
             said.setdefault(text, []).append(viewer.claim(claim.claim))
     for text, claims in said.items():
         yield f"claim{'s' if len(claims) > 1 else ''} {some_of(claims)}, {text}"

@@ -80,7 +80,7 @@ def _shortage(fact: Shortage) -> str:
         return f"{fact.wanted} of {fact.name} is no amount that the devices give, by their request policy"
     if fact.total == "0":
         return f"{fact.wanted} of {fact.name} is wanted, and the devices have no such capacity"
-    where = f" (device {fact.device})" if fact.device else ""
+    where = f" on {fact.device}" if fact.device else ""
     return f"{fact.wanted} of {fact.name} is wanted, and the most that is left is {fact.left} of {fact.total}{where}"
 
 
@@ -92,7 +92,7 @@ def _groups(fact: Groups) -> str:
     lacking = f"; {fact.without:,} lack it" if fact.without else ""
     if fact.rule == "match":
         wanted = f"{counted(fact.wanted, 'device')} with the same value on one node"
-        return f"{name} wants {wanted}, and no more than {fact.most:,} have the same ({fact.value}){lacking}"
+        return f"{name} wants {wanted}, and at most {fact.most:,} have the same: {fact.value}{lacking}"
     return f"{name} wants {counted(fact.wanted, 'different value')} on one node, and there are {fact.most:,}{lacking}"
 
 

@@ -10,10 +10,11 @@ from dra_scheduler.report.phrases import counted, listed, some_of, tallied
 from dra_scheduler.report.viewer import Viewer
 
 
-def together_text(one: Together, viewer: Viewer) -> str:
+def together_text(one: Together, explanation: Explanation, viewer: Viewer) -> str:
     """Return which rule about the choice as a whole is in the way, and the node with most devices left."""
     facts = "; ".join(fact_text(fact) for fact in one.facts)
-    who = f"claim {viewer.claim(one.claim)}: " if one.claim else ""
+    names = [one.claim] if one.claim else [claim.claim for claim in explanation.claims]
+    who = f"claim{'s' if len(names) > 1 else ''} {some_of([viewer.claim(name) for name in names])}: "
     said = f"{who}{_rule(one, facts)}"
     most = ", which has most devices left" if one.looked_at > 1 else ""
     return said if said.endswith("?") else f"{said} (on {one.node}{most})"
@@ -46,7 +47,7 @@ def _template(one: Missing) -> str:
     what = (
         f"the ResourceClaim that the pod calls {one.name} has not been made from ResourceClaimTemplate {one.template}"
     )
-    return f"{what} yet, does that exist, and does kube-controller-manager run?"
+    return f"{what} yet: does that exist (kubectl get resourceclaimtemplates), and does kube-controller-manager run?"
 
 
 def _missing(one: Missing) -> str:

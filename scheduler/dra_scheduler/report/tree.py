@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from dra_allocator.facts import Condition
 from dra_allocator.rejection import ClaimRejection, Explanation, NearestMiss, ReasonCount, RequestRejection
+from dra_scheduler.report.causes import wanted_text
 from dra_scheduler.report.facts import fact_text
 from dra_scheduler.report.phrases import counted
 from dra_scheduler.report.reasons import lost_text, reason_text
@@ -28,7 +29,6 @@ def _claim(claim: ClaimRejection, explanation: Explanation, viewer: Viewer) -> B
 
 
 def _request(request: RequestRejection, claim: ClaimRejection, nodes: int, viewer: Viewer) -> Branch:
-    amount = f"all {request.wanted:,} devices" if request.is_all else counted(request.wanted, "device")
     some = f"{request.nodes_enough:,}" if request.nodes_enough else "none"
     verdict = f"enough on {some} of {counted(nodes, 'node')}"
     branches = [
@@ -42,7 +42,10 @@ def _request(request: RequestRejection, claim: ClaimRejection, nodes: int, viewe
         branches.append(("there is no device", []))
     if request.nearest is not None and nodes > 1:
         branches.append((_closest(request.nearest), []))
-    return f"request {request.request} wants {amount} of class {request.device_class}: {verdict}", branches
+    return (
+        f"request {request.request} wants {wanted_text(request)} of class {request.device_class}: {verdict}",
+        branches,
+    )
 
 
 def _closest(near: NearestMiss) -> str:
@@ -68,7 +71,7 @@ def _others(explanation: Explanation, viewer: Viewer) -> Iterator[str]:
         yield f"each request alone has enough on {counted(explanation.nodes_enough, 'node')}, but not all together:"
         for one in explanation.together:
             searched = f"{one.nodes:,} of {counted(one.looked_at, 'node')} searched"
-            yield f"{together_text(one, viewer)} [{searched}]"
+            yield f"{together_text(one, explanation, viewer)} [{searched}]"
     if explanation.left_out:
         yield f"{counted(explanation.left_out, 'more request')} that differ from these were not looked at"
     yield from elsewhere_text(explanation)
