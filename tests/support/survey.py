@@ -13,7 +13,7 @@ import pytest
 
 from dra_api.transport import Request, Response
 from dra_embedded.server import EmbeddedServer
-from dra_scheduler.cli import cluster_access
+from dra_scheduler.cli import cluster_access, shadow
 from dra_scheduler.system_clock import SystemClock
 from support.cli import Ran, run
 from support.fake_clock import START, FakeClock
@@ -65,6 +65,7 @@ def run_on(served: Served, *words: str, now: datetime = NOW) -> Ran:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cluster_access, "connect", connect)
+        patch.setattr(shadow, "connect", connect)
         patch.setattr(SystemClock, "now", lambda _: now)
         return run(*words)
 

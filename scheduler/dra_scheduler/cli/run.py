@@ -83,6 +83,9 @@ def execute(arguments: argparse.Namespace) -> int:
     logging.Formatter.converter = time.gmtime
     try:
         settings = _settings(arguments)
+        if not arguments.shadow and (arguments.shadow_for is not None or arguments.output != "text"):
+            print("error: --shadow-for and --output go with --shadow", file=sys.stderr)
+            return BAD_INPUT
         if arguments.shadow:
             return _shadow(settings, arguments)
         asyncio.run(run_process(settings, arguments.kubeconfig, arguments.context))
