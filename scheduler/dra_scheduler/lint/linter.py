@@ -24,7 +24,7 @@ class Report:
     Attributes:
         findings: by file, line and field.
         unreadable: texts that could not be read at all; nothing is known about what they hold.
-        objects: how many objects were looked at.
+        objects: how many objects were looked at, those included of which some field cannot be read.
 
     """
 
@@ -61,8 +61,9 @@ def lint(
     rules = [rule for name, rule in RULES.items() if name not in set(ignored)]
     judged = given if given or manifests.problems else others
     places = {id(document) for document in judged}
+    unread = len(scope.unread - {tuple(document.key) for document in given})
     found = {*_of_reading(manifests, rules), *(one for rule in rules for one in _of_rule(rule, inputs, places))}
-    return Report(tuple(sorted(found, key=lambda one: one.order)), unreadable, len(judged))
+    return Report(tuple(sorted(found, key=lambda one: one.order)), unreadable, len(judged) + unread)
 
 
 def _of_reading(manifests: Manifests, rules: list[Rule]) -> Iterator[Finding]:

@@ -103,7 +103,7 @@ def test_a_text_that_cannot_be_read_may_hold_anything() -> None:
 def test_an_object_that_is_there_and_wrong_is_not_missing() -> None:
     other = CLASS.replace("gpu}", "nic}").replace("expression:", "expresion:")
     report = report_on(BASE, other, SIMPLE.replace("gpu}", "nic}"))
-    assert names(report) == ["unknown-field"]
+    assert (names(report), report.objects) == (["unknown-field"], 6)
 
 
 @pytest.mark.parametrize("kind", ["Pod", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"])
