@@ -127,6 +127,21 @@ def method_not_allowed() -> StatusError:
     return StatusError(405, "MethodNotAllowed", message, {})
 
 
+def not_here(message: str) -> StatusError:
+    """What is asked for is no business of an embedded server, and the text says so."""
+    return StatusError(405, "MethodNotAllowed", message)
+
+
+def unauthorized() -> StatusError:
+    """No token, or not the server's."""
+    return StatusError(401, "Unauthorized", "Unauthorized")
+
+
+def too_many_requests(message: str) -> StatusError:
+    """The server has enough to do; the client is to come back."""
+    return StatusError(429, "TooManyRequests", message, {"retryAfterSeconds": 1})
+
+
 def no_such_resource() -> StatusError:
     """404 for a path of a known group and version that no resource has."""
     return StatusError(404, "NotFound", "the server could not find the requested resource", {})

@@ -3,7 +3,8 @@
     @contract
     async def test_something(server: Server) -> None: ...
 
-becomes one test against the embedded cluster, in virtual time, and one (marker `cluster`) against a real control plane.
+becomes one test against the embedded cluster in virtual time, one against the same over HTTPS, and one (marker
+`cluster`) against a real control plane.
 Where the two differ the embedded one is wrong.
 """
 
@@ -16,6 +17,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -24,6 +26,7 @@ import pytest
 from dra_api.transport import JSON, MERGE_PATCH, Request, Transport
 from dra_bench.controlplane.cluster import ControlPlane
 from dra_embedded.cluster import EmbeddedCluster
+from dra_embedded.http.listener import Place, serving
 from dra_embedded.virtual_time import VirtualClock, run_virtual
 from dra_scheduler.client.connection import connect
 from support.wall_clock import WallClock
@@ -31,8 +34,8 @@ from support.wall_clock import WallClock
 Object = dict[str, Any]
 DRA = "/apis/resource.k8s.io/v1"
 
-_PATIENCE = {"embedded": 600.0, "real": 30.0}
-_PAUSE = {"embedded": 0.1, "real": 0.05}
+_PATIENCE = {"embedded": 600.0, "https": 30.0, "real": 30.0}
+_PAUSE = {"embedded": 0.1, "https": 0.02, "real": 0.05}
 
 
 @dataclass(frozen=True)
@@ -189,13 +192,15 @@ def contract(test: ContractTest) -> Callable[..., None]:
     def run(variant: str, request: pytest.FixtureRequest) -> None:
         if variant == "embedded":
             run_virtual(lambda clock: _embedded(test, clock))
+        elif variant == "https":
+            asyncio.run(_https(test, request.getfixturevalue("tmp_path")))
         else:
             asyncio.run(_real(test, request.getfixturevalue("control_plane")))
 
     run.__name__ = test.__name__
     run.__doc__ = test.__doc__
     run.__module__ = test.__module__
-    variants = ["embedded", pytest.param("real", marks=pytest.mark.cluster)]
+    variants = ["embedded", "https", pytest.param("real", marks=pytest.mark.cluster)]
     marked: Callable[..., None] = pytest.mark.parametrize("variant", variants)(run)
     return marked
 
@@ -203,6 +208,16 @@ def contract(test: ContractTest) -> Callable[..., None]:
 async def _embedded(test: ContractTest, clock: VirtualClock) -> None:
     async with EmbeddedCluster(clock, random.Random(7), kubelet=False) as cluster:
         await _in_namespace(test, Server(cluster.transport, "embedded", "contract"))
+
+
+async def _https(test: ContractTest, folder: Path) -> None:
+    clock, file = WallClock(), folder / "kubeconfig"
+    async with (
+        EmbeddedCluster(clock, random.Random(7), kubelet=False) as cluster,
+        serving(cluster.server, clock, Place(), file),
+        await connect(str(file), None, clock) as transport,
+    ):
+        await _in_namespace(test, Server(transport, "https", "contract"))
 
 
 async def _real(test: ContractTest, plane: ControlPlane) -> None:

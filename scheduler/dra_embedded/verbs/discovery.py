@@ -13,8 +13,8 @@ Object = dict[str, Any]
 KUBERNETES_VERSION = (1, 37, 2)
 """The release whose API server this one stands in for."""
 
-_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
-_SUBRESOURCE_VERBS = {"status": ["get", "patch", "update"], "finalize": ["update"], "binding": ["create"]}
+KIND_VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
+SUBRESOURCE_VERBS = {"status": ["get", "patch", "update"], "finalize": ["update"], "binding": ["create"]}
 _HEALTH = ("healthz", "livez", "readyz")
 _TEXT = {"content-type": "text/plain; charset=utf-8"}
 
@@ -29,9 +29,9 @@ def discover(path: str, registry: Registry) -> Response | None:
     if parts == ["api"]:
         return json_response(200, {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []})
     if parts == ["apis"]:
-        groups = [_group(group, registry) for group in _groups(registry)]
+        groups = [_group(group, registry) for group in group_names(registry)]
         return json_response(200, {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
-    if len(parts) == 2 and parts[0] == "apis" and parts[1] in _groups(registry):
+    if len(parts) == 2 and parts[0] == "apis" and parts[1] in group_names(registry):
         return json_response(200, {"kind": "APIGroup", "apiVersion": "v1", **_group(parts[1], registry)})
     if parts[0] == "api" and len(parts) == 2 and registry.has_version("", parts[1]):
         return json_response(200, _resources("", parts[1], registry))
@@ -60,7 +60,8 @@ def _version() -> Object:
     }
 
 
-def _groups(registry: Registry) -> list[str]:
+def group_names(registry: Registry) -> list[str]:
+    """The API groups, without the core group."""
     return list(dict.fromkeys(group for group, _version, _served in registry.all() if group))
 
 
@@ -86,7 +87,7 @@ def _entries(served: Served) -> list[Object]:
         "singularName": resource.singular,
         "namespaced": resource.namespaced,
         "kind": resource.kind,
-        "verbs": _VERBS,
+        "verbs": KIND_VERBS,
     }
     if served.short_names:
         main["shortNames"] = list(served.short_names)
@@ -97,7 +98,7 @@ def _entries(served: Served) -> list[Object]:
             "singularName": "",
             "namespaced": resource.namespaced,
             "kind": "Binding" if subresource == "binding" else resource.kind,
-            "verbs": _SUBRESOURCE_VERBS[subresource],
+            "verbs": SUBRESOURCE_VERBS[subresource],
         }
         entries.append(entry)
     return entries
