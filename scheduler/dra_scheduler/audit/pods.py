@@ -9,6 +9,7 @@ from dra_scheduler.audit.finding import Finding
 from dra_scheduler.audit.subject import Subject, has_ended
 from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.pod_info import PodClaim, PodInfo
+from dra_scheduler.gang.consumers import consumer
 
 
 def bound(subject: Subject) -> Iterator[Finding]:
@@ -49,14 +50,21 @@ def _claim(subject: Subject, pod: PodInfo, claim: Claim) -> Iterator[Finding]:
         if not claim.problem:
             yield Finding("bound-not-allocated", _pod(pod), f"{on_node} is not allocated")
         return
-    if pod.uid not in claim.reserved_for:
-        yield Finding("bound-not-reserved", _pod(pod), f"{on_node} is allocated, but not reserved for the pod")
+    wanted = consumer(pod, claim, subject.cluster)
+    if not any(wanted.has(entry) for entry in (claim.raw.get("status") or {}).get("reservedFor") or ()):
+        yield Finding(
+            "bound-not-reserved", _pod(pod), f"{on_node} is allocated, but not reserved for the pod{_of_group(pod)}"
+        )
     selector = claim.allocation.node_selector
     nodes = subject.cluster.devices.nodes
     node_id = nodes.id(pod.node_name)
     node = None if node_id is None else nodes[node_id]
     if selector is not None and node is not None and not matches(selector, node):
         yield Finding("bound-elsewhere", _pod(pod), f"{on_node} is allocated for other nodes")
+
+
+def _of_group(pod: PodInfo) -> str:
+    return " or its group" if pod.group else ""
 
 
 def _missing(pod: PodInfo, entry: PodClaim) -> str:

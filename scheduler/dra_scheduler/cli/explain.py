@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from dra_api.references import CORE_EVENT, POD, POD_GROUP
+from dra_api.references import CORE_EVENT, POD
 from dra_api.transport import Transport
 from dra_scheduler.cli.cluster_access import add_access, guarded, look, on_cluster, report_gaps
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK
@@ -22,7 +22,7 @@ from dra_scheduler.report.explanation import as_data, full, summary
 from dra_scheduler.report.phrases import ended
 from dra_scheduler.survey.api_server import take
 from dra_scheduler.survey.known import known
-from dra_scheduler.survey.snapshot import KINDS, Object, Snapshot
+from dra_scheduler.survey.snapshot import Object, Snapshot
 from dra_scheduler.system_clock import SystemClock
 
 EXAMPLE = """Works for pods of any scheduler. What is said of a pending pod is what this program's own scheduling cycle
@@ -34,7 +34,6 @@ example:
   dra-scheduler explain pod/training-0 -n research
   dra-scheduler explain training-0 -o json
   dra-scheduler explain pod/training-0 -f dump.json"""
-_KINDS = (*KINDS, POD_GROUP)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,12 +51,12 @@ def execute(arguments: argparse.Namespace) -> int:
         print(f"error: {kind} cannot be explained; name a pod: pod/{name}", file=sys.stderr)
         return BAD_INPUT
     if arguments.filename:
-        return guarded(lambda: asyncio.run(_explain(arguments, name, look(arguments, _KINDS), None)))
+        return guarded(lambda: asyncio.run(_explain(arguments, name, look(arguments), None)))
     return on_cluster(arguments, lambda transport: _live(arguments, name, transport))
 
 
 async def _live(arguments: argparse.Namespace, name: str, transport: Transport) -> int:
-    snapshot = await take(transport, SystemClock(), _KINDS)
+    snapshot = await take(transport, SystemClock())
     report_gaps(snapshot)
     return await _explain(arguments, name, snapshot, await _events(transport, arguments.namespace, name))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dra_api.references import CORE_EVENT, POD, POD_GROUP, RESOURCE_CLAIM, Resource
+from dra_api.references import CORE_EVENT, POD, RESOURCE_CLAIM, Resource
 from dra_scheduler.dump.anonymize import anonymized
 from dra_scheduler.dump.priorities import priority_classes
 from dra_scheduler.dump.reduce import reduced
 from dra_scheduler.survey.record import with_record
 from dra_scheduler.survey.snapshot import KINDS, Object, Snapshot
 
-DUMPED: tuple[Resource, ...] = (*KINDS, POD_GROUP, CORE_EVENT)
+DUMPED: tuple[Resource, ...] = (*KINDS, CORE_EVENT)
 EVENTS = 5_000
 """The newest events that are kept."""
 

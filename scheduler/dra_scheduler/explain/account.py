@@ -13,6 +13,7 @@ from dra_scheduler.explain.alternatives import Place, Skipped, skipped
 from dra_scheduler.explain.pending import Verdict, judge
 from dra_scheduler.explain.placed import Chosen, chosen
 from dra_scheduler.explain.said import Said, said_about
+from dra_scheduler.gang.consumers import consumer
 from dra_scheduler.report.explanation import Viewer, viewer_of
 from dra_scheduler.survey.snapshot import Object
 
@@ -94,8 +95,11 @@ def _claim(place: Place, pod: PodInfo, name: str, claim: Claim | None) -> ClaimA
         return ClaimAccount(name, f"cannot be read: {claim.problem}")
     if claim.allocation is None:
         return ClaimAccount(name, "not allocated")
-    state = "allocated, reserved for this pod" if pod.uid in claim.reserved_for else "allocated, not reserved for it"
-    others = len([uid for uid in claim.reserved_for if uid != pod.uid])
+    wanted = consumer(pod, claim, place.cluster)
+    entries = (claim.raw.get("status") or {}).get("reservedFor") or ()
+    others = len([entry for entry in entries if not wanted.has(entry)])
+    whom = "this pod" if wanted.uid == pod.uid else f"its group {wanted.name}"
+    state = f"allocated, reserved for {whom}" if others < len(entries) else f"allocated, not reserved for {whom}"
     state += f", shared with {others} more" if others else ""
     preferred = tuple(skipped(place, claim)) if place.node else ()
     return ClaimAccount(name, state, tuple(chosen(place.cluster, claim)), preferred)

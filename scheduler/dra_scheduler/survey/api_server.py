@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from dra_api.clock import Clock
 from dra_api.errors import ApiError
-from dra_api.references import DEVICE_TAINT_RULE, RESOURCE_GROUP, Resource, key_of
+from dra_api.references import DEVICE_TAINT_RULE, POD_GROUP, RESOURCE_GROUP, Resource, key_of
 from dra_api.transport import Transport
 from dra_api.versions import to_v1
 from dra_scheduler.client.api import Api
-from dra_scheduler.client.discovery import Served, discover
+from dra_scheduler.client.discovery import Served, discover, pod_group_version
 from dra_scheduler.client.errors import ApiStatusError, ForbiddenError, NotFoundError
 from dra_scheduler.client.listing import Listing
 from dra_scheduler.survey.gates import read_gates
@@ -36,9 +36,11 @@ async def take(transport: Transport, clock: Clock, resources: Sequence[Resource]
 async def extend(snapshot: Snapshot, transport: Transport, served: Served, resources: Sequence[Resource]) -> None:
     """Read more kinds into a snapshot. Raises as `take` does."""
     for resource in resources:
-        version = served_version(served, resource)
         try:
-            if resource.group == RESOURCE_GROUP and version is None:
+            version = served_version(served, resource)
+            if resource is POD_GROUP:
+                version = await pod_group_version(Api(transport))
+            if version is None and resource.group in (RESOURCE_GROUP, POD_GROUP.group):
                 raise NotFoundError(404, "NotFound", f"{_name(resource)} is not served")
             snapshot.objects[resource.kind] = await _read(snapshot, transport, resource, version)
         except ApiStatusError as error:

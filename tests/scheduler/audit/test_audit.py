@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from dra_api.references import FINALIZER, POD
+from dra_api.references import FINALIZER, POD, RESOURCE_CLAIM
 from dra_scheduler.audit.audit import Report, audit, lasting
 from dra_scheduler.audit.finding import HINTS, NAMES, Finding
+from dra_scheduler.feature_gates import OURS
 from dra_scheduler.survey.api_server import take
 from dra_scheduler.survey.snapshot import Snapshot
 from support.fake_clock import START, FakeClock
@@ -230,3 +231,24 @@ def test_only_what_both_looks_find_is_told_with_the_figures_of_the_second() -> N
     first = Report((Finding("a", "x", "1"), Finding("a", "y", "1")))
     second = Report((Finding("a", "x", "2"), Finding("a", "z", "1")))
     assert lasting(first, second).findings == (Finding("a", "x", "2"),)
+
+
+def test_a_claim_of_a_group_is_reserved_for_the_group() -> None:
+    group = {
+        "apiVersion": "scheduling.k8s.io/v1beta1",
+        "kind": "PodGroup",
+        "metadata": {"name": "g", "namespace": "default", "uid": "uid-g"},
+        "spec": {
+            "schedulingPolicy": {"gang": {"minCount": 1}},
+            "resourceClaims": [{"name": "shared", "resourceClaimName": "one"}],
+        },
+    }
+    member = user("p", "one", on="a")
+    member["spec"]["schedulingGroup"] = {"podGroupName": "g"}
+    snapshot = snapshot_of(published(), allocated(claim("one"), "a", "gpu-0-0"), member, group)
+    snapshot.gates = dict.fromkeys(OURS, True)
+    assert [f.name for f in audit(snapshot).findings] == ["bound-not-reserved"]
+    (held,) = snapshot.of(RESOURCE_CLAIM)
+    entry = {"apiGroup": "scheduling.k8s.io", "resource": "podgroups", "name": "g", "uid": "uid-g"}
+    held["status"]["reservedFor"] = [entry]
+    assert audit(snapshot).findings == ()
