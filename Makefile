@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 UPSTREAM_OPTIONS = $(if $(RUN),--run '$(RUN)') $(if $(SKIP),--skip '$(SKIP)') $(if $(RESULTS),--results $(RESULTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format conformance fuzz simulate mutate oracle bench controlplane test-cluster upstream test-upstream test-upstream-reference bench-cluster clean
+.PHONY: help venv demo test check format conformance fuzz simulate mutate oracle bench controlplane test-cluster upstream test-upstream test-upstream-reference bench-upstream bench-cluster clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-23s %s\n", $$1, $$2}'
@@ -77,6 +77,10 @@ test-upstream-reference: venv ## The same with kube-scheduler
 
 bench-cluster: venv ## Race against kube-scheduler and the ceiling, in short: 2 rounds of 300 pods (needs the control plane)
 	$(BIN)/dra-bench cluster --nodes 100 --devices 10 --pods 300 --rounds 2
+
+bench-upstream: venv ## Race kube-scheduler in Kubernetes' scheduler_perf (needs Go; WORKLOADS=regex, ROUNDS=3)
+	$(BIN)/python tests/upstream/build.py --performance
+	$(BIN)/dra-bench upstream-perf '$(WORKLOADS)' --rounds $(or $(ROUNDS),3) $(if $(RESULTS),--results $(RESULTS))
 
 clean: ## Remove the environment and caches, not the control plane
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis .coverage build dist

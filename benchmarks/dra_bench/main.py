@@ -13,6 +13,7 @@ COMMANDS = {
     "fuzz": ("dra_bench.fuzz.command", "try our engine on inputs made from seeds"),
     "cluster": ("dra_bench.cluster.command", "race schedulers against each other on the real control plane"),
     "simulate": ("dra_bench.simulation.command", "live through clusters made from seeds, in virtual time"),
+    "upstream-perf": ("dra_bench.upstream.bench_command", "run Kubernetes' scheduler_perf with both schedulers"),
     "upstream": ("dra_bench.upstream.command", "run Kubernetes' own tests of DRA with our scheduler in its place"),
     "oracle": ("dra_bench.oracle.command", "compare our engine with Kubernetes' own on inputs made from seeds"),
 }

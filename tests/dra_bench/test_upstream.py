@@ -12,7 +12,7 @@ import pytest
 
 from dra_bench.controlplane.binaries import repository_root
 from dra_bench.main import main
-from dra_bench.upstream import command, expected, places
+from dra_bench.upstream import bench_command, command, expected, places, workloads
 from dra_bench.upstream.errors import NotBuiltError, ResultsError
 from dra_bench.upstream.program import Program, our_scheduler
 from dra_bench.upstream.results import Results
@@ -253,3 +253,55 @@ def test_everything_that_decides_what_is_built_is_in_the_fingerprint(build: Modu
 def test_every_suite_and_workload_is_built(build: ModuleType) -> None:
     assert len(build.targets(performance=False)) == len(places.SUITES)
     assert len(build.targets(performance=True)) == len(places.SUITES) + len(places.PERFORMANCE)
+
+
+# scheduler_perf
+
+CONFIG = """
+- name: Scheduling
+  workloads:
+  - {name: fast, labels: [integration-test]}
+  - {name: big, labels: [performance]}
+- name: PublishResourceSlices
+  workloads:
+  - {name: big, labels: [performance]}
+"""
+
+
+@pytest.fixture
+def perf(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A performance program that measures 100 pods/s with another scheduler, 50 with its own."""
+    monkeypatch.setattr(workloads, "PERFORMANCE", ("dra",))
+    monkeypatch.setattr(workloads, "performance_folder", lambda _: tmp_path)
+    monkeypatch.setattr(workloads, "performance_program", lambda _: program)
+    monkeypatch.setattr(bench_command, "upstream_folder", lambda: tmp_path / "out")
+    (tmp_path / "performance-config.yaml").write_text(CONFIG)
+    item = '{"data": {"Average": %s}, "unit": "pods/s", "labels": {"Metric": "SchedulingThroughput"}}'
+    program.write_text(
+        "#!/bin/sh\nfor one; do case $one in -data-items-dir=*) out=${one#*=};; esac; done\n"
+        'figure=50; [ -n "$EXTERNAL_SCHEDULER" ] && figure=100\n'
+        f'printf \'{{"version": "v1", "dataItems": [{item}]}}\' $figure > $out/a.json\n'
+    )
+    return program
+
+
+def test_workloads_that_schedule_pods_are_measured_in_turns_and_noted(
+    perf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results = tmp_path / "perf.json"
+    assert main(["upstream-perf", "--rounds", "2", "--results", str(results)]) == 0
+    out = capsys.readouterr().out
+    assert "dra/Scheduling/big: ours 100.0, kube-scheduler 50.0 pods/s, ratio 2.00 (2.00 to 2.00)" in out
+    assert "PublishResourceSlices" not in out
+    assert '"ours": [' in results.read_text()
+
+
+def test_a_run_without_a_figure_is_said(perf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    perf.write_text("#!/bin/sh\nexit 1\n")
+    assert main(["upstream-perf", "Scheduling"]) == 1
+    assert "dra/Scheduling/big (ours): no figure; the output is in" in capsys.readouterr().out
+
+
+def test_workloads_are_listed(perf: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["upstream-perf", "--list"]) == 0
+    assert capsys.readouterr().out == "dra/Scheduling/big\n"

@@ -13,6 +13,7 @@ from typing import Final
 from dra_bench.controlplane.binaries import KUBERNETES_VERSION, repository_root
 
 BUILD_COMMAND: Final = "make upstream"
+PERFORMANCE_BUILD_COMMAND: Final = "make bench-upstream"
 
 SUITES: Final = ("all", "default", "ga", "api")
 """Packages of Kubernetes' test/integration/dra, each one test program that brings up its own API server."""

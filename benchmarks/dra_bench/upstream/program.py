@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dra_bench.controlplane.binaries import BUILD_COMMAND, binary_folder, missing_binaries
 from dra_bench.upstream.errors import NotBuiltError
+from dra_bench.upstream.places import BUILD_COMMAND as UPSTREAM_BUILD_COMMAND
 
 OURS = (
     '{python} -m dra_scheduler.cli.main run --scheduler-name default-scheduler --http 127.0.0.1:"$HEALTH_PORT" '
@@ -36,6 +37,7 @@ class Program:
     """The folder to run it in."""
     limit: float = 1800.0
     """Seconds after which it is ended."""
+    built_by: str = UPSTREAM_BUILD_COMMAND
 
     def run(self, on_line: Callable[[str], None]) -> int:
         """Run it to its end, giving each line of its output; returns its exit code.
@@ -43,7 +45,7 @@ class Program:
         Raises NotBuiltError. Whatever happens, nothing that it started goes on afterwards.
         """
         if not os.access(self.path, os.X_OK):
-            raise NotBuiltError(str(self.path))
+            raise NotBuiltError(str(self.path), self.built_by)
         self.logs.mkdir(parents=True, exist_ok=True)
         arguments = [str(self.path), "-test.v", f"-test.timeout={self.limit:.0f}s", *self.arguments]
         with _ended_in_order(), (self.logs / "output.log").open("w") as log:
