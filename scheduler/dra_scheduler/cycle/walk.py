@@ -75,6 +75,7 @@ class Walk:
         self._allocator = allocator
         self._limit = limit
         self._next_slice = next_slice
+        self._slice = next_slice()
         self._lanes = [
             _Lane(variant, [*claims, *([variant.special.spec] if variant.special is not None else ())])
             for variant in nodes
@@ -136,16 +137,19 @@ class Walk:
 
     async def _advance(self, lane: _Lane) -> None:
         """Look for the next node of a lane."""
+        if self._slice.exhausted():
+            # By many nodes that took a moment each.
+            await self._rest()
         rows = lane.variant.rows[lane.offset :]
         ids = self._cluster.nodes.engine_ids[rows]
         if (ids < 0).any():
             self._give_up(lane)
             return
         attempt = self._allocator.allocate(self._cluster.view(), lane.claims, ids, limit=self._limit)
-        outcome = attempt.step(self._next_slice())
+        outcome = attempt.step(self._slice)
         while outcome is None:
-            await asyncio.sleep(0)
-            outcome = attempt.step(self._next_slice())
+            await self._rest()
+            outcome = attempt.step(self._slice)
         if not isinstance(outcome, Allocation):
             lane.end = outcome
             return
@@ -158,6 +162,11 @@ class Walk:
         place = lane.offset + places[0]
         lane.found = Found(row, int(lane.variant.ranks[place]), outcome, lane.variant.special)
         lane.offset = place + 1
+
+    async def _rest(self) -> None:
+        """Let the event loop have its turn, and begin another slice."""
+        await asyncio.sleep(0)
+        self._slice = self._next_slice()
 
     def _give_up(self, lane: _Lane) -> None:
         self.stale = True

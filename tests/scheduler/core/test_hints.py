@@ -72,6 +72,20 @@ def test_events_help_the_plugins_whose_mind_they_may_change(
     assert not expected or kinds is None or plugin in kinds
 
 
+def test_a_class_or_a_node_without_a_plugin_may_help_a_pod_that_lacks_an_extended_resource() -> None:
+    name = "example.com/gpu"
+    wants = {"requests": {name: "2"}}
+    assert helps("NodeResourcesFit", DevicesChanged("class"), **wants)
+    assert not helps("NodeResourcesFit", DevicesChanged("class"), requests={"cpu": "1"})
+    assert not helps("NodeResourcesFit", DevicesChanged("slice"), **wants)
+    plugin = make_node("n", **{name: "1"})
+    assert not helps("NodeResourcesFit", changed(None, plugin), **wants)
+    assert helps("NodeResourcesFit", changed(None, NODE), **wants)
+    # The plugin has gone: devices may serve there.
+    assert helps("NodeResourcesFit", changed(plugin, NODE), **wants)
+    assert not helps("NodeResourcesFit", changed(NODE, plugin), **wants)
+
+
 def test_a_pod_that_left_helps_another_with_the_same_host_port_only() -> None:
     def wants(port: int) -> list[Raw]:
         return [{"name": "main", "ports": [{"hostPort": port}]}]

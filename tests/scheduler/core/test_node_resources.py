@@ -7,17 +7,21 @@ from typing import Any
 
 import pytest
 
+from dra_allocator.allocator import Allocator
 from dra_allocator.device import DeviceID
 from dra_allocator.outcome import AllocationResult, DeviceResult
 from dra_allocator.table import Table
 from dra_api import decode
 from dra_cel.quantity import Quantity
+from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.cycle.filters.resources import lacking_on
 from dra_scheduler.cycle.node_resources import NodeResourcesError, Used, statuses
 from dra_scheduler.cycle.pod_level import pod_level_problem
+from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.settings import Settings
-from support.known import known_cluster, known_pod
-from support.objects import make_node, make_pod, make_slice
+from support.fake_clock import FakeClock
+from support.known import known_cluster, known_pod, make_cycle
+from support.objects import make_allocation, make_claim, make_node, make_pod, make_slice
 from support.refusing import Refusing
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
@@ -425,3 +429,40 @@ def test_devices_that_take_node_resources_do_not_serve_extended_resources() -> N
         return (await stage.condition("p"))[2]
 
     assert "1 devices that take resources of their node cannot serve extended resources" in on_stage(play, ON)
+
+
+def test_refusing_many_nodes_does_not_hold_the_event_loop() -> None:
+    cluster = known_cluster([make_node(f"n{i}") for i in range(200)])
+    cluster.use(FeatureGates.of({"DRANodeAllocatableResources": True}, NEWEST_MINOR))
+    raw = make_slice("n0", 1)
+    del raw["spec"]["nodeName"]
+    raw["spec"] |= {"allNodes": True}
+    raw["spec"]["devices"][0]["nodeAllocatableResources"] = {"cpu": mapped("100")}
+    cluster.apply_slice(None, raw)
+    allocation = make_allocation("gpu-0", pool="n0")
+    cluster.apply_claim(None, make_claim("c", allocation=allocation))
+    clock = FakeClock()
+    turns = 0
+
+    class Ticking(Allocator):
+        def allocate(self, *args: Any, **more: Any) -> Any:
+            clock.advance(0.001)
+            return super().allocate(*args, **more)
+
+    async def main() -> None:
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        task = asyncio.create_task(others())
+        asking = known_pod(cluster, make_pod("p", claims=[{"name": "c", "resourceClaimName": "c"}]))
+        decision = await make_cycle(cluster, clock, Ticking(share_ids=str)).decide(asking)
+        task.cancel()
+        assert isinstance(decision, Reject)
+        assert decision.counts == {"Insufficient cpu": 200}
+
+    asyncio.run(main())
+    # 200 nodes of a millisecond each in slices of five.
+    assert turns >= 35
