@@ -41,6 +41,16 @@ _DIFFERENT_REQUESTS = 8
 _NAMED_CLASSES = 8
 
 
+class _Piece:
+    """A budget for the smallest piece of work after which a rest is possible."""
+
+    def exhausted(self) -> bool:
+        return True
+
+
+_PIECE = _Piece()
+
+
 class Explainer:
     """An `Explain` for claims and nodes; what it found is remembered."""
 
@@ -83,6 +93,8 @@ class Explainer:
             claims = resolve(view.table, view.features, self._claims)
         except AttemptFailedError as failure:
             return Explanation(len(nodes), missing=tuple(self._missing(failure.error)))
+        while not self._prefilter.prepare(view, claims, _PIECE):
+            rest()
         return _Explanation(view, self._masks, claims, nodes).run(self._prefilter)
 
     def _missing(self, error: AllocationError) -> Iterator[Missing]:

@@ -88,11 +88,26 @@ class Jointly:
         return Together(reason, 1, 0, node=problem.layout.node, detail=detail, requests=self._names(), facts=facts)
 
     def _without_rules(self, problem: NodeProblem, account: Account) -> tuple[Reason, str, tuple[Fact, ...]]:
-        """No rule alone is in the way: several are, or there are too few devices for all requests."""
+        """Say why leaving out one rule does not help: too few devices for all requests, or several rules in the way.
+
+        Named are those that are in the way each by itself, else some that are together.
+        """
         if not self._is_solved(problem, ()):
             return "too-few", "", (scarcity(one for claim in problem.claims for one in claim),)
-        names = (" on ".join(filter(None, account.reason(rule))) for rule in account.rules)
+        needed = [rule for rule in account.rules if not self._is_solved(problem, (rule,))]
+        if not needed:
+            needed = self._least(problem, account.rules)
+        names = (" on ".join(filter(None, account.reason(rule))) for rule in needed)
         return "several-rules", ", ".join(dict.fromkeys(names)), ()
+
+    def _least(self, problem: NodeProblem, rules: Sequence[Rule]) -> list[Rule]:
+        """Return rules that leave no choice, and would if one of them were not there."""
+        needed = list(rules)
+        for rule in rules:
+            others = [other for other in needed if other is not rule]
+            if not self._is_solved(problem, others):
+                needed = others
+        return needed
 
     def _is_solved(self, problem: NodeProblem, rules: Sequence[Rule]) -> bool:
         solved = Search(problem, rules).step(self._effort)
