@@ -48,7 +48,7 @@ class Program:
             raise NotBuiltError(str(self.path), self.built_by)
         self.logs.mkdir(parents=True, exist_ok=True)
         arguments = [str(self.path), "-test.v", f"-test.timeout={self.limit:.0f}s", *self.arguments]
-        with _ended_in_order(), (self.logs / "output.log").open("w") as log:
+        with _ended_in_order(), (self.logs / "output.log").open("w", buffering=1) as log:
             process = subprocess.Popen(
                 arguments,
                 cwd=self.folder,
