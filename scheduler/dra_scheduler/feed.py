@@ -16,6 +16,7 @@ from dra_api.references import (
     POD,
     POD_GROUP,
     RESOURCE_CLAIM,
+    RESOURCE_QUOTA,
     RESOURCE_SLICE,
     Resource,
 )
@@ -60,6 +61,11 @@ def reflectors(transport: Transport, served: Served, cluster: Cluster, clock: Cl
         )
         for resource, apply, served_version in feeds
     ]
+
+
+def quota_reflector(transport: Transport, cluster: Cluster, clock: Clock, random: Random) -> Reflector:
+    """Return the reflector of ResourceQuotas, not yet running; see `quota_watch`."""
+    return Reflector(transport, RESOURCE_QUOTA, _Handler(cluster.apply_quota), clock, random, keep=_identity)
 
 
 def _identity(obj: dict[str, Any]) -> dict[str, Any]:

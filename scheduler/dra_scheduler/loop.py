@@ -16,6 +16,7 @@ from dra_scheduler.gang.together import Together
 from dra_scheduler.gang.work import GroupWork
 from dra_scheduler.queue.entry import Entry
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
+from dra_scheduler.quota_watch import QuotaWatch
 from dra_scheduler.report.reporter import Reporter
 from dra_scheduler.slots import Slot
 from dra_scheduler.supervision import Supervisor
@@ -64,6 +65,8 @@ class ScheduleLoop:
         self._binding: set[asyncio.Task[None]] = set()
         self._stopping = False
         self.counts = Counts()
+        self.quotas: QuotaWatch | None = None
+        """Where quotas can be watched that keep pods from their claims."""
 
     async def run(self) -> None:
         """Schedule for ever."""
@@ -171,11 +174,15 @@ class ScheduleLoop:
     def _refused(self, pod: PodInfo, problem: str) -> None:
         """The cluster does not let the pod have its claim: it waits, and is asked again for as long as it lives.
 
-        What would help is not always visible to a scheduler (an admission policy), so time is what wakes the pod.
+        What would help is not always visible to a scheduler (an admission policy), so time is what wakes the pod,
+        unless it is a quota that can be watched.
         """
         self.counts.unschedulable += 1
         self._reporter.refused(pod, problem)
-        self._queue.retry(pod.uid, problem, error=True)
+        if self.quotas is not None and self.quotas.sees(problem):
+            self._queue.reject(pod.uid, frozenset({"ResourceQuota"}), problem)
+        else:
+            self._queue.retry(pod.uid, problem, error=True)
 
     async def _release(self, pod: PodInfo, reject: Reject) -> None:
         """Give up one allocation that fits no node any more and that nobody else uses, as kube-scheduler does."""

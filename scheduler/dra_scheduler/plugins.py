@@ -17,4 +17,5 @@ Plugin = Literal[
     "PodTopologySpread",
     "VolumeBinding",
     "GangScheduling",
+    "ResourceQuota",
 ]

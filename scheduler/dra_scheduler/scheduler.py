@@ -27,7 +27,7 @@ from dra_scheduler.client.discovery import Served, discover, pod_group_version
 from dra_scheduler.client.reflector import Reflector
 from dra_scheduler.cycle.cycle import Cycle
 from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
-from dra_scheduler.feed import reflectors
+from dra_scheduler.feed import quota_reflector, reflectors
 from dra_scheduler.gang.group_cycle import GroupCycle
 from dra_scheduler.gang.rules import GROUPS
 from dra_scheduler.gang.work import GroupWork
@@ -37,6 +37,7 @@ from dra_scheduler.pending import PendingPod, pending_pods
 from dra_scheduler.queue.entry import Place
 from dra_scheduler.queue.hints import Hints
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
+from dra_scheduler.quota_watch import QuotaWatch
 from dra_scheduler.report.narrator import Narrator
 from dra_scheduler.report.reporter import Reporter
 from dra_scheduler.report.waiting import WaitingReporter
@@ -147,6 +148,7 @@ class Scheduler:
     async def _work(self, api: Api, served: Served) -> None:
         """Start everything, wait for the caches, schedule for ever."""
         loop = self._loop = self._assemble(api, served)
+        loop.quotas = QuotaWatch(self._watch_quotas)
         fed = self.reflectors = reflectors(self._transport, served, self.cluster, self._clock, self._random)
         for reflector in fed:
             self._supervisor.for_ever(f"reflector {reflector.resource.plural}", reflector.run())
@@ -195,6 +197,11 @@ class Scheduler:
             max_in_flight=settings.max_in_flight,
             groups=groups,
         )
+
+    def _watch_quotas(self) -> Reflector:
+        reflector = quota_reflector(self._transport, self.cluster, self._clock, self._random)
+        self._supervisor.for_ever(f"reflector {reflector.resource.plural}", reflector.run())
+        return reflector
 
     def _reporter(self, events: EventWriter, conditions: ConditionWriter) -> Reporter:
         narrator = Narrator(self._clock, self._supervisor.once, self._settings.slice)

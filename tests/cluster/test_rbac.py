@@ -24,6 +24,7 @@ NEEDED = [
     ("", "events", "create patch update"),
     ("events.k8s.io", "events", "create patch update"),
     (RESOURCE, "resourceclaims", "get list watch create update patch delete"),
+    ("", "resourcequotas", "get list watch"),
     (RESOURCE, "resourceclaims/status", "get update patch"),
     (RESOURCE, "resourceclaims/binding", "update patch"),
     (RESOURCE, "resourceslices", "get list watch"),

@@ -38,6 +38,7 @@ from dra_scheduler.queue.events import (
     NodeChanged,
     PodLeft,
     PodPlaced,
+    QuotaChanged,
 )
 
 Raw = Mapping[str, Any]
@@ -170,6 +171,12 @@ class Cluster:
                 self._tell(NamespaceChanged(name))
         elif old is not None:
             self.namespaces.pop(old["metadata"]["name"], None)
+
+    def apply_quota(self, old: Raw | None, new: Raw | None) -> None:
+        """A ResourceQuota was added, changed or deleted; what it says is the API server's business."""
+        known = new if new is not None else old
+        if known is not None:
+            self._tell(QuotaChanged(known["metadata"]["namespace"]))
 
     def apply_claim(self, old: Raw | None, new: Raw | None) -> None:
         """A claim was added, changed or deleted."""

@@ -55,6 +55,7 @@ SCHEDULING = (
     Rule(RESOURCE_GROUP, "devicetaintrules", "get list watch", "see taints"),
     Rule(RESOURCE_GROUP, "resourceclaims", "get list watch update patch", "see claims and set their finalizer"),
     Rule(RESOURCE_GROUP, "resourceclaims", "create delete", "make the claims of extended resources"),
+    Rule("", "resourcequotas", "get list watch", "see when a quota leaves room for such a claim"),
     Rule(RESOURCE_GROUP, "resourceclaims/status", "get update patch", "allocate and reserve claims"),
     Rule(RESOURCE_GROUP, "resourceclaims/binding", "update patch", "allocate and reserve claims (Kubernetes 1.36+)"),
     Rule(RESOURCE_GROUP, "podschedulingcontexts", "get list watch create update patch delete", "classic DRA (1.31)"),

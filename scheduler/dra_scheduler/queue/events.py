@@ -78,6 +78,13 @@ class MemberAdded:
     pod: PodInfo
 
 
+@dataclass(frozen=True, slots=True)
+class QuotaChanged:
+    """A ResourceQuota of a namespace came, went or changed, or more or less of it is used."""
+
+    namespace: str
+
+
 ClusterEvent = (
     NodeChanged
     | PodLeft
@@ -85,6 +92,7 @@ ClusterEvent = (
     | ClaimChanged
     | DevicesChanged
     | NamespaceChanged
+    | QuotaChanged
     | GroupChanged
     | GroupGone
     | MemberAdded

@@ -22,6 +22,7 @@ from dra_scheduler.queue.events import (
     NodeChanged,
     PodLeft,
     PodPlaced,
+    QuotaChanged,
 )
 
 
@@ -42,6 +43,8 @@ class Hints:
             return _node_changed(plugin, pod, event)
         if isinstance(event, PodPlaced):
             return plugin == "InterPodAffinity"
+        if isinstance(event, QuotaChanged):
+            return plugin == "ResourceQuota" and pod.namespace == event.namespace
         if isinstance(event, NamespaceChanged):
             return plugin == "InterPodAffinity" or (plugin == "DynamicResources" and pod.namespace == event.name)
         if isinstance(event, GroupGone):
@@ -79,6 +82,8 @@ def concerned(event: ClusterEvent) -> frozenset[Plugin] | None:
             return None
         case PodPlaced():
             return frozenset({"InterPodAffinity"})
+        case QuotaChanged():
+            return frozenset({"ResourceQuota"})
         case GroupChanged() | GroupGone() | MemberAdded():
             return frozenset({"GangScheduling"})
         case PodLeft():

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from dra_api.references import RESOURCE_QUOTA
 from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.settings import Settings
 from support.known import decide, known_cluster
@@ -229,6 +230,27 @@ def test_a_quota_that_refuses_the_claim_leaves_the_pod_unschedulable_until_it_do
         "create claim for extended resources default/p-extended-resources-: exceeded quota: gpus",
     )
     assert at == "n1"
+
+
+def test_a_pod_that_a_quota_refuses_moves_when_the_quota_changes_and_not_before() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.kill()
+        stage.cluster.server.register(RESOURCE_QUOTA)
+        refusing = Refusing(stage.transport, "POST", "/resourceclaims", "exceeded quota: gpus")
+        await stage.start(refusing)
+        await cluster(stage)
+        quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "gpus", "namespace": "default"}}
+        await stage.create(quota, asks("p"))
+        await asyncio.sleep(60)
+        tries = refusing.count
+        await asyncio.sleep(120)
+        assert refusing.count == tries <= 3
+        refusing.on = False
+        await stage.patch(quota, {"spec": {"hard": {"gpus": "9"}}})
+        await stage.settle(2)
+        assert (await stage.nodes_of_pods())["p"] == "n1"
+
+    on_stage(play)
 
 
 def test_a_binding_that_fails_leaves_no_claim_and_a_name_that_the_next_replaces() -> None:

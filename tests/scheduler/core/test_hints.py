@@ -15,6 +15,7 @@ from dra_scheduler.queue.events import (
     NodeChanged,
     PodLeft,
     PodPlaced,
+    QuotaChanged,
 )
 from dra_scheduler.queue.hints import Hints, concerned
 from support.objects import Raw, make_claim, make_node, make_pod
@@ -61,6 +62,10 @@ def changed(before: Raw | None, after: Raw) -> NodeChanged:
         ("InterPodAffinity", NamespaceChanged("other"), True),
         ("NodeResourcesFit", NamespaceChanged("default"), False),
         ("DynamicResources", PodLeft(pod_info(make_pod("q", node="n"))), False),
+        ("ResourceQuota", QuotaChanged("default"), True),
+        ("ResourceQuota", QuotaChanged("another"), False),
+        ("ResourceQuota", changed(None, NODE), False),
+        ("DynamicResources", QuotaChanged("default"), False),
     ],
 )
 def test_events_help_the_plugins_whose_mind_they_may_change(
