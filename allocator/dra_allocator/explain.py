@@ -26,7 +26,7 @@ from dra_allocator.pool_health import PoolHealth
 from dra_allocator.prefilter import Prefilter
 from dra_allocator.reasons import Sieve
 from dra_allocator.rejection import ClaimRejection, Elsewhere, Explanation, Missing
-from dra_allocator.requests import ResolvedClaim, ResolvedRequest, resolve
+from dra_allocator.requests import ResolvedClaim, ResolvedRequest, display_name, resolve
 from dra_allocator.sight import Sight
 from dra_allocator.telling import told
 from dra_allocator.view import View
@@ -109,7 +109,7 @@ class Explainer:
                         name = one.device_class
                         meant = closest(name, classes) or ""
                         few = tuple(classes[:_NAMED_CLASSES])
-                        yield Missing("DeviceClass", name, claim.name, request.name, meant, few)
+                        yield Missing("DeviceClass", name, display_name(claim), request.name, meant, few)
 
 
 class _Explanation:

@@ -32,7 +32,7 @@ _RULES_TOLD = 2
 
 def summary(explanation: Explanation, viewer: Viewer) -> str:
     """Return the explanation in one line; empty if nothing is known."""
-    parts = [*missing_text(explanation), *pinned_text(explanation, viewer), *_requests(explanation, viewer)]
+    parts = [*missing_text(explanation, viewer), *pinned_text(explanation, viewer), *_requests(explanation, viewer)]
     if explanation.fits_on:
         parts.append(f"there is room on {explanation.fits_on} now, where the pod is going to be tried again")
     elif explanation.nodes_enough:

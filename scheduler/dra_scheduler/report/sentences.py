@@ -37,10 +37,10 @@ def _rule(one: Together, facts: str) -> str:
     return f"requests {listed(one.requests)} are for the same devices: {facts}"
 
 
-def missing_text(explanation: Explanation) -> Iterator[str]:
+def missing_text(explanation: Explanation, viewer: Viewer) -> Iterator[str]:
     """Yield which objects do not exist, and which were probably meant."""
     for one in explanation.missing:
-        yield _template(one) if one.template else _missing(one)
+        yield _template(one) if one.template else _missing(one, viewer)
 
 
 def _template(one: Missing) -> str:
@@ -50,8 +50,8 @@ def _template(one: Missing) -> str:
     return f"{what} yet: does that exist (kubectl get resourceclaimtemplates), and does kube-controller-manager run?"
 
 
-def _missing(one: Missing) -> str:
-    where = f"claim {one.claim}, request {one.request}: " if one.claim else ""
+def _missing(one: Missing, viewer: Viewer) -> str:
+    where = f"claim {viewer.claim(one.claim)}, request {one.request}: " if one.claim else ""
     hint = ""
     if one.suggestion:
         hint = f", did you mean {one.suggestion}?"

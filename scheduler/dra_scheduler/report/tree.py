@@ -63,7 +63,7 @@ def _more(one: ReasonCount) -> list[Branch]:
 
 
 def _others(explanation: Explanation, viewer: Viewer) -> Iterator[str]:
-    yield from missing_text(explanation)
+    yield from missing_text(explanation, viewer)
     yield from pinned_text(explanation, viewer)
     if explanation.fits_on:
         yield f"there is room on {explanation.fits_on} now: something has changed since"
