@@ -40,8 +40,8 @@ class Workload:
         """A claim for pods to share."""
         self._create(self._path("resourceclaims"), {"metadata": {"name": name}, "spec": self._spec()})
 
-    def create_pod(self, name: str, *, shared: str = "", scheduler: str = "dra-scheduler") -> None:
-        """A pod with a claim of its own, or one that shares the named claim."""
+    def create_pod(self, name: str, *, shared: str = "", scheduler: str = "dra-scheduler", group: str = "") -> None:
+        """A pod with a claim of its own, or one that shares the named claim; `group` is its PodGroup."""
         source = {"resourceClaimName": shared} if shared else {"resourceClaimTemplateName": "one"}
         container = {"name": "main", "image": "none.invalid/none", "resources": {"claims": [{"name": "device"}]}}
         spec = {
@@ -49,6 +49,7 @@ class Workload:
             "nodeSelector": {"test": self.namespace},
             "containers": [container],
             "resourceClaims": [{"name": "device", **source}],
+            **({"schedulingGroup": {"podGroupName": group}} if group else {}),
         }
         self._create(f"/api/v1/namespaces/{self.namespace}/pods", {"metadata": {"name": name}, "spec": spec})
 
