@@ -24,6 +24,10 @@ OURS = (
 """Our scheduler as the tests start it: nothing but the name, the gates and the time-outs that a test sets."""
 
 
+PARALLEL = 6
+"""Tests at a time where they allow it: most of their time they wait. Go's own default is the number of cores."""
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
     """A test program to run. `scheduler`: a shell command, or None for kube-scheduler inside the program itself."""
@@ -47,10 +51,10 @@ class Program:
         if not os.access(self.path, os.X_OK):
             raise NotBuiltError(str(self.path), self.built_by)
         self.logs.mkdir(parents=True, exist_ok=True)
-        arguments = [str(self.path), "-test.v", f"-test.timeout={self.limit:.0f}s", *self.arguments]
+        arguments = [str(self.path), "-test.v", f"-test.parallel={PARALLEL}", f"-test.timeout={self.limit:.0f}s"]
         with _ended_in_order(), (self.logs / "output.log").open("w", buffering=1) as log:
             process = subprocess.Popen(
-                arguments,
+                [*arguments, *self.arguments],
                 cwd=self.folder,
                 env=self._environment(os.environ),
                 stdout=subprocess.PIPE,
