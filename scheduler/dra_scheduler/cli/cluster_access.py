@@ -12,7 +12,8 @@ from dra_api.references import Resource
 from dra_api.transport import Transport, TransportError
 from dra_scheduler.cli.exit_codes import BAD_INPUT, NO_RESOURCE_API
 from dra_scheduler.client.connection import connect
-from dra_scheduler.client.errors import ClientError, ConnectError, NoResourceApiError
+from dra_scheduler.client.errors import NoResourceApiError
+from dra_scheduler.errors import SchedulerError
 from dra_scheduler.survey.api_server import take
 from dra_scheduler.survey.files import from_documents, with_assumed_nodes
 from dra_scheduler.survey.read_only import ReadOnlyTransport
@@ -73,7 +74,7 @@ def guarded(work: Callable[[], int]) -> int:
     except NoResourceApiError as error:
         print(f"error: {error}", file=sys.stderr)
         return NO_RESOURCE_API
-    except (ConnectError, ClientError) as error:
+    except SchedulerError as error:
         print(f"error: {error}", file=sys.stderr)
         return BAD_INPUT
     except TransportError as error:

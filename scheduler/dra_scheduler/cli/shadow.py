@@ -36,13 +36,15 @@ async def shadow(settings: Settings, arguments: argparse.Namespace) -> Tally:
     def began(tally: Tally) -> None:
         if arguments.output == "text":
             print(f"shadowing {', '.join(names) if names else 'every scheduler'}; nothing is written", flush=True)
+        else:
+            print_json_line({"began": {"schedulers": list(names or ())}})
+        if arguments.shadow_for is not None:
+            asyncio.get_running_loop().call_later(arguments.shadow_for, stop.set)
         summing.append(asyncio.create_task(_sum_up(tally, arguments.output), name="summaries"))
 
     async with contextlib.AsyncExitStack() as stack:
         await stack.enter_async_context(stopped_by_signals(stop))
         transport = await stack.enter_async_context(await connect(arguments.kubeconfig, arguments.context, clock))
-        if arguments.shadow_for is not None:
-            asyncio.get_running_loop().call_later(arguments.shadow_for, stop.set)
         try:
             tally = await run_shadow(
                 transport, settings, clock, Random(), names=names, stop=stop, tell=tell, began=began

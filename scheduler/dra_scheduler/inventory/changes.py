@@ -12,7 +12,7 @@ from dra_api.clock import Clock
 from dra_api.transport import Transport
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.client.discovery import Served
-from dra_scheduler.client.reflector import Reflector
+from dra_scheduler.errors import SchedulerError, TaskDiedError
 from dra_scheduler.feature_gates import FeatureGates
 from dra_scheduler.feed import reflectors
 from dra_scheduler.inventory.devices import Listed
@@ -28,27 +28,28 @@ Listing = Mapping[Key, Listed]
 async def followed(
     transport: Transport, served: Served, gates: FeatureGates, clock: Clock, random: Random
 ) -> AsyncIterator[Cluster]:
-    """Keep the tables of a cluster up to date while inside; entered once everything has been read once."""
+    """Keep the tables of a cluster up to date while inside; entered once everything has been read once.
+
+    If that fails, what is done inside is cancelled. Raises TaskDiedError, and what is raised inside.
+    """
     cluster = Cluster(gates.features(), gates)
     fed = reflectors(transport, served, cluster, clock, random)
-    tasks = [asyncio.create_task(reflector.run(), name=f"reflector {reflector.resource.plural}") for reflector in fed]
     try:
-        synced = asyncio.create_task(_synced(fed), name="synced")
-        tasks.append(synced)
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in tasks:
-            if task.done():
-                task.result()
-        yield cluster
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one.run(), name=f"reflector {one.resource.plural}") for one in fed]
+            for reflector in fed:
+                await reflector.synced.wait()
+            yield cluster
+            for task in tasks:
+                task.cancel()
+    except BaseExceptionGroup as errors:
+        raise ungrouped(errors) from errors.exceptions[0]
 
 
-async def _synced(fed: list[Reflector]) -> None:
-    for reflector in fed:
-        await reflector.synced.wait()
+def ungrouped(errors: BaseExceptionGroup[BaseException]) -> SchedulerError:
+    """Return the error of ours in a group, else one that says that a part has died."""
+    first = errors.exceptions[0]
+    return first if isinstance(first, SchedulerError) else TaskDiedError(f"{type(first).__name__}: {first}")
 
 
 async def changes(cluster: Cluster, look: Callable[[], list[Listed]]) -> AsyncIterator[list[tuple[str, Listed]]]:

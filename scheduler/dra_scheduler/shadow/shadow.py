@@ -22,6 +22,7 @@ from dra_scheduler.cycle.cycle import Cycle
 from dra_scheduler.cycle.decision import Bind, Decision, Reject
 from dra_scheduler.explain.said import said_about
 from dra_scheduler.intake import Intake
+from dra_scheduler.inventory.changes import ungrouped
 from dra_scheduler.queue.entry import Entry
 from dra_scheduler.queue.events import ClusterEvent
 from dra_scheduler.queue.hints import Hints
@@ -82,21 +83,22 @@ class Shadow:
         cluster.listener = self
 
     async def run(self) -> None:
-        """Decide for ever; the cluster has to be filled."""
-        watching = asyncio.create_task(self._watch_time(), name="shadow clock")
+        """Decide for ever; the cluster has to be filled. Raises TaskDiedError if a part fails."""
         try:
-            while True:
-                entry = await self._queue.pop()
-                begin = self._clock.monotonic()
-                decision = await self._cycle.decide(entry.pod)
-                self.tally.deciding.add(self._clock.monotonic() - begin)
-                self._follow(entry, decision)
-                if watching.done():
-                    watching.result()
-                await asyncio.sleep(0)
-        finally:
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(self._watch_time(), name="shadow clock")
+                group.create_task(self._decide(), name="shadow decisions")
+        except BaseExceptionGroup as errors:
+            raise ungrouped(errors) from errors.exceptions[0]
+
+    async def _decide(self) -> None:
+        while True:
+            entry = await self._queue.pop()
+            begin = self._clock.monotonic()
+            decision = await self._cycle.decide(entry.pod)
+            self.tally.deciding.add(self._clock.monotonic() - begin)
+            self._follow(entry, decision)
+            await asyncio.sleep(0)
 
     # What the cluster tells
 
