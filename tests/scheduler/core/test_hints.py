@@ -25,6 +25,12 @@ NODE = make_node("n")
 TAINT = [{"key": "k", "value": "v", "effect": "NoSchedule"}]
 
 
+def declaring(*features: str) -> Raw:
+    node = make_node("n")
+    node["status"]["declaredFeatures"] = list(features)
+    return node
+
+
 def helps(plugin: Plugin, event: ClusterEvent, **pod: object) -> bool:
     return HINTS.helps(pod_info(make_pod("p", **pod)), frozenset({plugin}), event)  # type: ignore[arg-type]
 
@@ -49,6 +55,8 @@ def changed(before: Raw | None, after: Raw) -> NodeChanged:
         ("NodePorts", changed(None, NODE), True),
         ("DynamicResources", changed(NODE, make_node("n", labels={"zone": "a"})), True),
         ("DynamicResources", changed(NODE, make_node("n", unschedulable=True)), False),
+        ("DynamicResources", changed(NODE, declaring("DRAOptionalNodeOperations")), True),
+        ("DynamicResources", changed(declaring("DRAOptionalNodeOperations"), NODE), False),
         ("VolumeBinding", changed(None, NODE), False),
         ("DynamicResources", DevicesChanged("class"), True),
         ("NodeAffinity", DevicesChanged("slice"), False),
