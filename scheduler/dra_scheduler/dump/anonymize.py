@@ -35,6 +35,10 @@ _KINDS = frozenset(
 )
 _FREE_TEXT = frozenset({"message", "note"})
 _QUOTED = re.compile(r"""(?P<quote>["'])(?P<text>[^"'\\]*)(?P=quote)""")
+_NAMED = frozenset(
+    {"metadata", "ownerReferences", "reservedFor", "involvedObject", "regarding", "related", "pool", "podGroupRef"}
+)
+"""What has an object's name under `name`; elsewhere that is a request, a container, a device, ..."""
 _STRUCTURAL = frozenset({"apiVersion", "kind", "request", "requests", "device", "driver", "deviceClassName", "effect"})
 """Fields whose values are nobody's names, though they may look like one."""
 
@@ -43,7 +47,7 @@ def anonymized(objects: Iterable[Object], key: bytes) -> list[Object]:
     """Return the objects with other names; `key` makes them this dump's own."""
     given = list(objects)
     names = replacements(_names(given), key)
-    return [_replaced(obj, names) for obj in given]
+    return [_object(obj, names) for obj in given]
 
 
 def replacements(names: Iterable[str], key: bytes) -> Mapping[str, str]:
@@ -70,12 +74,21 @@ def _names(objects: Iterable[Object]) -> Iterable[str]:
             yield owner.get("name") or ""
 
 
-def _replaced(value: Any, names: Mapping[str, str], field: str = "") -> Any:
+def _object(obj: Object, names: Mapping[str, str]) -> Object:
+    """Replace in an object; one of a kind whose names stay keeps its own, whatever else is called so."""
+    made: Object = _replaced(obj, names)
+    if obj["kind"] not in _KINDS:
+        made["metadata"]["name"] = obj["metadata"]["name"]
+    return made
+
+
+def _replaced(value: Any, names: Mapping[str, str], field: str = "", inside: str = "") -> Any:
+    """Replace in `value`, which is under `field` in what is under `inside`."""
     if isinstance(value, dict):
-        return {key: _replaced(item, names, key) for key, item in value.items() if key not in _FREE_TEXT}
+        return {key: _replaced(item, names, key, field) for key, item in value.items() if key not in _FREE_TEXT}
     if isinstance(value, list):
-        return [_replaced(item, names, field) for item in value]
-    if not isinstance(value, str) or field in _STRUCTURAL:
+        return [_replaced(item, names, field, inside) for item in value]
+    if not isinstance(value, str) or field in _STRUCTURAL or (field == "name" and inside not in _NAMED):
         return value
     if field == "expression":
         return _QUOTED.sub(lambda m: f"{m['quote']}{names.get(m['text'], m['text'])}{m['quote']}", value)

@@ -13,7 +13,8 @@ from dra_scheduler.dump.reduce import reduced
 from dra_scheduler.survey.snapshot import Snapshot
 from support.dra_objects import all_objects
 from support.fake_clock import START
-from support.stage import claim, node, pod, resource_slice
+from support.stage import claim, device_class, node, pod, resource_slice
+from support.survey import allocated
 
 Raw = dict[str, Any]
 SECRET = "s3cr3t"
@@ -98,6 +99,23 @@ def test_names_are_replaced_the_same_everywhere_and_keep_their_order() -> None:
     assert expression == f'device.attributes["gpu.example.com"].host == "{name}" && "node-bb" != \'x\''
     assert claim_["metadata"]["namespace"] == "default"
     assert claim_["metadata"]["name"] == pod_["spec"]["resourceClaims"][0]["resourceClaimName"] != "one"
+
+
+def test_a_request_that_is_called_like_a_claim_keeps_its_name() -> None:
+    held = allocated(claim("gpu"), "gpu", "gpu", pods=("gpu",))
+    user = pod("gpu", claim="gpu", nodeName="gpu")
+    user["spec"]["resourceClaims"][0]["name"] = "gpu"
+    found, pod_, class_ = anonymized([held, user, device_class("gpu")], b"key")
+    assert class_["metadata"]["name"] == "gpu"
+    (result,) = found["status"]["allocation"]["devices"]["results"]
+    name = found["metadata"]["name"]
+    assert name != "gpu"
+    assert (result["request"], result["device"], result["pool"]) == ("gpu", "gpu", name)
+    assert found["spec"]["devices"]["requests"][0]["name"] == "gpu"
+    assert found["status"]["reservedFor"][0]["name"] == name
+    assert pod_["spec"]["nodeName"] == name
+    assert pod_["spec"]["resourceClaims"] == [{"name": "gpu", "resourceClaimName": name}]
+    assert pod_["spec"]["containers"][0]["name"] == "main"
 
 
 def test_two_dumps_have_different_names() -> None:
