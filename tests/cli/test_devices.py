@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from dra_api.transport import MERGE_PATCH, Request
+from dra_scheduler.cli import devices
 from dra_scheduler.client.api import Api
 from dra_scheduler.client.discovery import discover
 from dra_scheduler.feature_gates import FeatureGates
@@ -78,11 +79,11 @@ def test_wide_output_has_slices_classes_and_shares() -> None:
 def test_machines_get_all_of_it(form: str) -> None:
     ran = run_on(serve(*cluster()), "devices", "-o", form)
     found = json.loads(ran.out) if form == "json" else yaml.safe_load(ran.out)
-    devices = {f"{one['pool']}/{one['device']}": one for one in found["devices"]}
-    assert devices["a/gpu-0-0"]["heldBy"] == [{"claim": "default/one", "request": "gpu", "pods": ["default/user"]}]
-    assert devices["a/big"]["heldBy"][0]["consumed"] == {"memory": "10Gi"}
-    assert devices["a/big"]["shareable"] is True
-    assert devices["a/gpu-0-1"]["taints"] == [
+    listed = {f"{one['pool']}/{one['device']}": one for one in found["devices"]}
+    assert listed["a/gpu-0-0"]["heldBy"] == [{"claim": "default/one", "request": "gpu", "pods": ["default/user"]}]
+    assert listed["a/big"]["heldBy"][0]["consumed"] == {"memory": "10Gi"}
+    assert listed["a/big"]["shareable"] is True
+    assert listed["a/gpu-0-1"]["taints"] == [
         {"key": "repair", "effect": "NoExecute", "timeAdded": "2026-01-01T00:00:00Z", "rule": "repair"}
     ]
     assert found["totals"]["byClass"] == {"gpu": {"total": 5, "held": 1, "tainted": 2, "shared": 1, "unusable": 1}}
@@ -118,6 +119,19 @@ def test_files_do_in_the_place_of_a_cluster() -> None:
     assert ran.out.count("resource-driver.example.com") > 30
     assert run("devices", "-f", "no-such-file").code == 2
     assert run("devices", "-f", CATS, "-w").code == 2
+
+
+@pytest.mark.parametrize(("form", "said"), [("table", "changed  held"), ("json", '"change":"changed"')])
+def test_a_change_is_a_line(form: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def once(_: object, look: Callable[[], list[Listed]]) -> AsyncIterator[list[tuple[str, Listed]]]:
+        yield [("changed", look()[0])]
+
+    monkeypatch.setattr(devices, "changes", once)
+    ran = run_on(serve(*cluster()), "devices", "-w", "-o", form, "--attribute", "model")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(said) or said in ran.out
+    wrong = run_on(serve(*cluster()), "devices", "-w", "--node", "x")
+    assert (wrong.code, wrong.err) == (2, "error: there is no Node 'x'\n")
 
 
 def test_changes_are_followed() -> None:
