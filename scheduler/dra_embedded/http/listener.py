@@ -32,6 +32,10 @@ class ListenError(EmbeddedError):
     """The address cannot be listened on: whoever starts the server chooses another."""
 
 
+class BeyondLoopbackError(ListenError):
+    """The address is not a loopback one; whoever means that allows it with `Place.everywhere`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """How to reach the server. `authority`: PEM of what its certificate is checked against; None: plain HTTP."""
@@ -61,10 +65,8 @@ class Place:
         except ValueError as error:
             raise ListenError(f"{self.host!r} is no IP address, such as 127.0.0.1") from error
         if not address.is_loopback and not self.everywhere:
-            raise ListenError(
-                f"{self.host} can be reached from elsewhere, and whoever has the token may do everything;"
-                " say so explicitly if that is meant"
-            )
+            problem = f"{self.host} can be reached from elsewhere, and whoever has the token may do everything"
+            raise BeyondLoopbackError(problem)
         family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
         opened = socket.socket(family, socket.SOCK_STREAM)
         try:
