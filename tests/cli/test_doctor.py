@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -75,7 +76,7 @@ def test_a_healthy_cluster_has_no_problem() -> None:
     ran = run_on(served, "doctor")
     assert (ran.code, ran.err) == (0, "")
     assert served.methods == {"GET", "ask"}
-    check_golden(Path(__file__), "doctor.txt", ran.out)
+    check_golden(Path(__file__), "doctor.txt", re.sub(r"all \d+ permissions", "all N permissions", ran.out))
 
 
 def test_a_cluster_without_the_api_is_told_what_to_do() -> None:
