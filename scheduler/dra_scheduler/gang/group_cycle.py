@@ -9,6 +9,7 @@ The pods are tried in order first: that is what kube-scheduler does, so its text
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -123,6 +124,8 @@ class GroupCycle:
         decisions: dict[str, tuple[PodInfo, Decision]] = {}
         for number, pod in enumerate(pods, 1):
             decision = await self._cycle.decide(pod, TENTATIVE)
+            # Watches, probes and bind tasks get their turn between any two pods.
+            await asyncio.sleep(0)
             if decision is None:
                 raise ChangedError(f"pod {pod.namespace}/{pod.name} changed while its group was decided")
             decisions[pod.uid] = pod, decision

@@ -164,11 +164,19 @@ class JointSearch:
                 continue
             view = self._cluster.view().without(claim.uid for claim in others)
             found = await self._allocate(view, [*others, *claims.unallocated], row, terms)
-            if found is None or not view.unchanged(found.stamp):
+            if found is None or trial.own_claims(node) != others or not view.unchanged(found.stamp):
                 continue
-            self._take(pod, claims, found, others, trial)
-            return True
+            if self._still_so(pod, claims, row, terms):
+                self._take(pod, claims, found, others, trial)
+                return True
         return False
+
+    def _still_so(self, pod: PodInfo, claims: PodClaims, row: int, terms: Terms) -> bool:
+        """Whether what was asked of the allocator is what would be asked now: in the tick in which it is assumed."""
+        now = self._cluster.pods.get(pod.uid)
+        if now is not pod or resolve(pod, self._cluster.claims) != claims:
+            return False
+        return row in self._cycle.nodes_left(pod, claims, terms)
 
     async def _allocate(self, view: View, claims: Sequence[Claim], row: int, terms: Terms) -> Allocation | None:
         specs = terms.specs([claim.spec for claim in claims if claim.spec is not None])
@@ -177,9 +185,10 @@ class JointSearch:
         attempt = self._allocator.allocate(view, specs, node, limit=limit)
         while True:
             outcome = attempt.step(TimeBudget(self._clock, self._settings.slice))
+            # Also after the last slice: the next node follows.
+            await asyncio.sleep(0)
             if outcome is not None:
                 return outcome if isinstance(outcome, Allocation) else None
-            await asyncio.sleep(0)
 
     def _take(self, pod: PodInfo, claims: PodClaims, found: Allocation, others: Sequence[Claim], trial: Trial) -> None:
         results = {entry.claim_uid: entry.result for entry in found.claims}

@@ -91,7 +91,7 @@ class GroupWork:
         elif isinstance(event, GroupGone):
             self._conditions.forget(event.group)
             self._look(event.group.key)
-        elif isinstance(event, PodPlaced) and event.pod.group:
+        elif isinstance(event, PodPlaced) and event.pod.group and event.pod.node_name:
             self._look(group_key(event.pod))
 
     def _look(self, key: Key) -> None:
