@@ -135,6 +135,7 @@ class Chooser:
         self._promising = promising
         self._compared: list[_Candidate] = []
         self._seen: set[int] = set()
+        self._weighs = False
         self._lists: list[tuple[ResourceClaim, AllocationResult | None]] = [
             (claim.spec, claim.effective)
             for claim in (*claims.unallocated, *claims.allocated)
@@ -143,8 +144,9 @@ class Chooser:
 
     async def choose(self, walk: Walk) -> Choice | None:
         """Return the best node, None if there is none. Raises NodeResourcesError."""
-        first = await self._next(walk)
         most = most_points(claim for claim, allocated in self._lists if allocated is None)
+        self._weighs = most > 0
+        first = await self._next(walk)
         if first is None or not most:
             return None if first is None else first.choice
         wanted = to_compare(len(self._cluster.nodes))
@@ -183,10 +185,15 @@ class Chooser:
                 if self._check.refuses(found, taken):
                     walk.drop()
                     continue
-            room = int(scores(self._pod, self._cluster.nodes, np.array([found.row]))[0])
-            candidate = _Candidate(Choice(found, taken), total_points(self._lists, found.results), room)
+            candidate = self._candidate(Choice(found, taken))
             self._compared.append(candidate)
             return candidate
+
+    def _candidate(self, choice: Choice) -> _Candidate:
+        if not self._weighs:
+            return _Candidate(choice)
+        room = int(scores(self._pod, self._cluster.nodes, np.array([choice.found.row]))[0])
+        return _Candidate(choice, total_points(self._lists, choice.found.results), room)
 
     def _may_be_beaten(self, last: _Candidate, ceiling: int) -> bool:
         """Whether a node after `last` can be better than the best so far: it has no more room, and fewer points."""
@@ -204,8 +211,8 @@ class Chooser:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A node with its points for prioritized lists and its score for room."""
+    """A node with its points for prioritized lists and its score for room; both zero where nothing is weighed."""
 
     choice: Choice
-    points: int
-    room: int
+    points: int = 0
+    room: int = 0
