@@ -60,6 +60,7 @@ def state(*claims: JSON, pods: tuple[JSON, ...] = (), kind: str = "plain", cards
         named(*claims),
         named(*slices),
         named(*objects.classes()),
+        {},
     )
 
 
