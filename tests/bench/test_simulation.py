@@ -94,7 +94,7 @@ def test_counters_beyond_what_there_is_are_found() -> None:
     [
         (claim("a", result("gpu-0")), "is not reserved for it"),
         (claim("a", users=("p",)), "has no devices"),
-        (claim("a", result("gpu-0"), users=("p", "other")), "is reserved for a pod that is gone"),
+        (claim("a", result("gpu-0"), users=("p", "other")), "that is gone or has no node"),
     ],
 )
 def test_a_bound_pod_without_what_it_needs_is_found(wrong: JSON, text: str) -> None:
