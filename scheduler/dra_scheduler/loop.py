@@ -216,6 +216,10 @@ class ScheduleLoop:
             self._queue.retry(pod.uid, message, error=True, explain=reject.explain)
         elif done == DELETED:
             self._queue.retry(pod.uid, message, error=False)
+        elif not reject.plugins:
+            # Nothing that happens is known to help: time does.
+            self.counts.unschedulable += 1
+            self._queue.retry(pod.uid, message, error=True, explain=reject.explain)
         else:
             self.counts.unschedulable += 1
             self._queue.reject(pod.uid, reject.plugins, message, reject.explain)

@@ -220,7 +220,14 @@ class Scheduler:
         self.background_writers["group conditions"] = conditions
         names = self._settings.scheduler_names
         return GroupWork(
-            self.cluster, self.queue, cycle, binder, conditions=conditions, signals=self._signals, names=names
+            self.cluster,
+            self.queue,
+            cycle,
+            binder,
+            conditions=conditions,
+            signals=self._signals,
+            clock=self._clock,
+            names=names,
         )
 
     def _share_id(self) -> str:

@@ -278,7 +278,9 @@ def test_what_a_device_takes_of_its_node_is_kept() -> None:
 
 def test_the_form_of_kubernetes_1_36_makes_a_device_unsupported() -> None:
     device = only_device({"name": "a", "nodeAllocatableResourceMappings": {"cpu": {"allocationMultiplier": "1"}}})
-    assert device.unsupported == "nodeAllocatableResourceMappings (alpha in Kubernetes 1.36 only) is not implemented here"
+    assert (
+        device.unsupported == "nodeAllocatableResourceMappings (alpha in Kubernetes 1.36 only) is not implemented here"
+    )
 
 
 def test_a_taint_rule_without_selector_matches_nothing_and_an_empty_one_everything() -> None:

@@ -51,13 +51,15 @@ _MAY_HELP: frozenset[Plugin] = frozenset(
 class GroupDecision:
     """What became of a group. `message` is for its condition; `decisions` has one for each of the pods.
 
-    `scheduled`: the Binds have been assumed. Else all are Rejects, and nothing is assumed.
+    `scheduled`: the Binds have been assumed. Else all are Rejects, and nothing is assumed. `short`: there are too few
+    pods that can be tried at all, and none was.
     """
 
     group: PodGroup
     outcome: Literal["scheduled", "unschedulable", "error"]
     message: str
     decisions: Sequence[tuple[PodInfo, Decision]]
+    short: bool = False
 
     @property
     def scheduled(self) -> bool:
@@ -94,9 +96,11 @@ class GroupCycle:
         problem = rules.broken(group, [*pods, *placed], pods[0].scheduler_name)
         if problem:
             return self._all(group, pods, "error", problem)
-        short = group.unsupported or rules.shortage(group, len(placed), len(pods))
+        if group.unsupported:
+            return self._all(group, pods, "unschedulable", group.unsupported)
+        short = rules.shortage(group, len(placed), len(pods))
         if short:
-            return self._all(group, pods, "unschedulable", short)
+            return replace(self._all(group, pods, "unschedulable", short), short=True)
         need = group.min_count - len(placed)
         decisions = await self._in_order(group, pods, len(placed), trial)
         failed = [(pod, d) for pod, d in decisions.values() if isinstance(d, Reject)]

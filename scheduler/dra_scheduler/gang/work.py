@@ -6,6 +6,7 @@ from collections.abc import Collection, Coroutine
 from functools import partial
 from typing import Any, Protocol
 
+from dra_api.clock import Clock
 from dra_scheduler.binding import Binder
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.group_store import Key, group_key
@@ -24,6 +25,8 @@ from dra_scheduler.writes.group_condition_writer import GroupConditionWriter
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
 SCHEDULED = "Scheduled"
+PATIENCE = 1.0
+"""Seconds for which a group with too few pods that can be tried is not spoken of: their claims are just being made."""
 
 
 class Loop(Protocol):
@@ -54,6 +57,7 @@ class GroupWork:
         *,
         conditions: GroupConditionWriter,
         signals: Signals,
+        clock: Clock,
         names: Collection[str],
     ) -> None:
         """`names`: our scheduler names; groups without pods of ours are not ours to speak of."""
@@ -64,7 +68,9 @@ class GroupWork:
         self._conditions = conditions
         self._signals = signals
         self._names = frozenset(names)
+        self._clock = clock
         self._together: dict[Key, Together] = {}
+        self._short_since: dict[Key, float] = {}
 
     @property
     def waiting(self) -> int:
@@ -75,14 +81,24 @@ class GroupWork:
         """Decide the group of a pod that was popped, together with its other pods in the queue."""
         entries = self._queue.take_group(popped)
         decision = await self._cycle.decide(group_key(popped.pod), [entry.pod for entry in entries])
+        if decision is not None and not decision.short:
+            self._short_since.pop(group_key(popped.pod), None)
         if decision is None:
             for entry in entries:
                 self._queue.retry(entry.pod.uid, "", error=False)
+        elif decision.short and not self._long_short(decision.group.key):
+            for entry in entries:
+                self._queue.retry(entry.pod.uid, decision.message, error=True)
         elif decision.scheduled:
             await self._bind(decision, loop)
         else:
             group = decision.group
             loop.start(self._reject(decision, loop), f"reject group {group.namespace}/{group.name}")
+
+    def _long_short(self, key: Key) -> bool:
+        """Whether a group has had too few pods for a while."""
+        now = self._clock.monotonic()
+        return now - self._short_since.setdefault(key, now) >= PATIENCE
 
     def happened(self, event: ClusterEvent) -> None:
         """Look again at those that are on their way, and say that a group is scheduled once it is seen to be."""
@@ -90,6 +106,7 @@ class GroupWork:
             self._look(event.after.key)
         elif isinstance(event, GroupGone):
             self._conditions.forget(event.group)
+            self._short_since.pop(event.group.key, None)
             self._look(event.group.key)
         elif isinstance(event, PodPlaced) and event.pod.group and event.pod.node_name:
             self._look(group_key(event.pod))

@@ -279,3 +279,50 @@ def test_pods_of_a_group_have_much_in_common(one: Raw, other: Raw, text: str) ->
         assert not (await stage.nodes_of_pods())["a"]
 
     on_stage(play, SETTINGS)
+
+
+def test_a_gang_whose_claims_are_being_made_is_not_reported_as_unschedulable() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage, devices=4)
+        await stage.create(pod_group(min_count=8), *(member(f"p{number}", template="gpu") for number in range(8)))
+        await stage.settle(1)
+        assert all((await stage.nodes_of_pods()).values())
+        assert not await stage.events("FailedScheduling")
+
+    on_stage(play, SETTINGS)
+
+
+def test_a_gang_with_too_few_pods_that_can_be_tried_says_so_after_a_while() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        gated = {"schedulingGates": [{"name": "example.com/hold"}]}
+        await stage.create(pod_group(), member("a", template="gpu"), member("b", template="gpu", **gated))
+        await stage.settle(5)
+        text = "minCount (2) cannot be satisfied: 0 scheduled, 1 remaining"
+        assert await group_condition(stage) == ("False", "Unschedulable", text)
+        assert await stage.condition("a") == ("False", "Unschedulable", f"pod group is unschedulable, {text}")
+
+    on_stage(play, SETTINGS)
+
+
+def test_devices_that_only_fit_together_are_chosen_for_both_pods_at_once() -> None:
+    def pair(name: str, attribute: str) -> Raw:
+        requests = [{"name": "gpu", "exactly": {"deviceClassName": "gpu", "count": 2}}]
+        constraints = [{"matchAttribute": f"gpu.example.com/{attribute}"}]
+        meta = {"name": name, "namespace": "default"}
+        spec = {"spec": {"devices": {"requests": requests, "constraints": constraints}}}
+        return template() | {"metadata": meta, "spec": spec}
+
+    async def play(stage: Stage) -> None:
+        # Whoever comes first takes the first two devices, and leaves two that do not match: neither order works.
+        places = ((1, 1), (1, 1), (1, 2), (2, 1))
+        made = resource_slice("n1", len(places))
+        for device, (x, y) in zip(made["spec"]["devices"], places, strict=True):
+            device["attributes"] = {"x": {"int": x}, "y": {"int": y}}
+        await stage.create(device_class(), node("n1"), made, pair("by-x", "x"), pair("by-y", "y"))
+        await stage.create(pod_group(), member("a", template="by-x"), member("b", template="by-y"))
+        await stage.settle(1)
+        assert await stage.nodes_of_pods() == {"a": "n1", "b": "n1"}
+        await check_invariants(stage)
+
+    on_stage(play, SETTINGS)
