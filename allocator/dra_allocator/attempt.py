@@ -182,11 +182,12 @@ class Attempt:
         `_report_failing` says the same. None of them can hold the claims.
         """
         survey = self._tools.prefilter.survey(self._view, self._claims)
-        possible = survey.possible[ids]
-        ruled_out = len(ids) - int(np.count_nonzero(possible))
+        possible = survey.possible
+        all_of_them = len(ids) == len(possible)  # then their order does not matter
+        ruled_out = len(ids) - int(np.count_nonzero(possible if all_of_them else possible[ids]))
         queue = _masked(ids, possible)
         if survey.failing is not None:
-            failing = ids[survey.failing[ids] & ~possible]
+            failing = ids[survey.failing[ids] & ~possible[ids]]
             self._failing, failing = failing[_FAILING_SEARCHED:], failing[:_FAILING_SEARCHED]
             ruled_out -= len(failing)
             queue = itertools.chain(queue, map(int, failing))
@@ -293,7 +294,7 @@ class Attempt:
 
 
 def _masked(ids: IntArray, mask: BoolArray) -> Iterator[int]:
-    """Yield the ids where the mask is set; mostly only the first is asked for."""
+    """Yield the ids whose place in the mask is set; mostly only the first is asked for."""
     for start in range(0, len(ids), _LINED_UP):
-        for offset in np.flatnonzero(mask[start : start + _LINED_UP]).tolist():
-            yield int(ids[start + offset])
+        some = ids[start : start + _LINED_UP]
+        yield from some[mask[some]].tolist()

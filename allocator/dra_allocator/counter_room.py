@@ -117,6 +117,9 @@ class CounterRoom:
         journal = self._ledger.journal
         if self._ledger_position == journal.position:
             return
+        if not self._layouts:
+            self._ledger_position = journal.position
+            return
         devices = journal.since(self._ledger_position) if self._ledger_position >= 0 else None
         ids = self._layouts if devices is None else {PoolID(one.driver, one.pool) for one in devices}
         self._pending.update((pool_id, None) for pool_id in ids if pool_id in self._layouts)

@@ -96,7 +96,13 @@ class RequestCounts:
 
     def is_current(self) -> bool:
         """Return whether nothing has changed since the last time."""
-        return self._at == self._now()
+        at, table, view = self._at, self._view.table, self._view
+        return (
+            at.ledger == view.ledger.journal.position
+            and at.table == table.journal.position
+            and at.blocked == view.room.changed.position
+            and at.taints == table.taint_version
+        )
 
     def catch_up(self, budget: Budget = UNLIMITED) -> bool:
         """Take in what has changed; return False if the budget ended it before.
@@ -146,16 +152,17 @@ class RequestCounts:
         changed = table.rows_since(self._at.table)
         return None if changed is None or 2 * len(changed) > len(table.rows) else changed
 
-    def _moved_rows(self) -> set[int] | None:
+    def _moved_rows(self) -> list[int] | None:
         """Return the rows that changed hands, or whose counters did; None if it is better to start afresh."""
         if self._at.ledger < 0:
             return None
-        self._view.room.prepare(UNLIMITED)
+        room = self._view.room
+        room.prepare(UNLIMITED)
         moved = self._view.occupancy.changed_rows(self._at.ledger)
-        blocked = self._view.room.changed.since(self._at.blocked)
-        if moved is None or blocked is None:
-            return None
-        return {*moved, *(row for rows in blocked for row in rows.tolist())}
+        if moved is None or room.changed.position == self._at.blocked:
+            return moved
+        blocked = room.changed.since(self._at.blocked)
+        return None if blocked is None else [*{*moved, *(row for rows in blocked for row in rows.tolist())}]
 
     def _count_all(self, budget: Budget) -> bool:
         """Go on with counting all rows; return whether it is done. What changes meanwhile is taken in afterwards."""
