@@ -5,13 +5,14 @@
 A Choice goes through the alternatives of a request (one for a plain request), a Pick through the candidates of one
 device of it. Within a request devices are picked in ascending order of position: combinations, not permutations.
 
-Four things keep it from being exponential where the devices give no reason for it; none of them can skip a solution:
+Five things keep it from being exponential where the devices give no reason for it; none of them can skip a solution:
 
 * Enough left: a Pick ends at once if fewer free candidates are left than are still wanted; after a failure below
   it, it also asks the rules (`prune`) for this request and each later one, and whether all can have devices at once.
 * Interchangeable devices: a candidate like one that failed in the same Pick fails too. With c (earlier) and c'
   (later) alike, a solution with c' becomes one with c by swapping the two, because positions after c' come after c.
 * Failed states: (place in the search, kinds of the devices taken, accounts of the rules) that failed once fail again.
+* Counters: what is left of them has to be enough for this device, the next ones and later requests (`knapsack`).
 * At most 32 devices in a claim: alternatives are left out that cannot keep to it whatever follows.
 
 Rejected: recursion with generators (each resumption costs the depth), and a solver (no documented first solution).
@@ -30,9 +31,13 @@ from dra_allocator.matching import Demand, can_all_have
 from dra_allocator.problem import NodeProblem
 from dra_allocator.requests import MAX_DEVICES
 from dra_allocator.result import Solution
+from dra_allocator.rules.counters import Counters
 from dra_allocator.rules.rule import Rule
 
 _CHECK_EVERY = 16
+_PATIENCE = 100
+"""After so many steps counters are looked at more closely, at most `_EFFORT` branches each time: some milliseconds."""
+_EFFORT = 64
 _MAX_FAILED_STATES = 1 << 17
 
 
@@ -73,6 +78,7 @@ class Search:
         self._problem = problem
         self._rules = tuple(rules)
         self._requests = tuple(request for claim in problem.claims for request in claim)
+        self._counters = next((rule for rule in rules if isinstance(rule, Counters)), None)
         self._least_after = self._least_needs()
         self._stack: list[_Choice | _Pick] = []
         self._holders: dict[int, list[Candidates]] = {}
@@ -254,34 +260,43 @@ class Search:
         free = [position for position in rest if candidates.status[position] and self._is_free(candidates, position)]
         if self._may_fail(candidates, free):
             return free
-        if not self._can_go_on(frame, free):
-            return ()
+        later = self._later_needs(frame.request)
         wanted = candidates.wanted - frame.number
+        own = Need(candidates, free, wanted)
+        if later is None or not self._can_go_on(own, later):
+            return ()
         kept: Sequence[int] = free
         for rule in self._rules:
             kept = rule.prune(candidates, kept, wanted)
-        return kept if len(kept) >= wanted else ()
+        if len(kept) < wanted:
+            return ()
+        if self._counters is not None:
+            effort = _EFFORT if self.steps >= _PATIENCE else 0
+            kept = self._counters.firsts(Need(candidates, kept, wanted), self._demands(later), effort)
+            self._evaluated = True  # the budget is asked next
+        return kept
 
-    def _can_go_on(self, frame: _Pick, free: Sequence[int]) -> bool:
-        """Return whether this request, from these devices, and the later ones find enough, each and all together.
+    def _can_go_on(self, own: Need, later: Sequence[Sequence[Need]]) -> bool:
+        """Return whether this request, from these devices, and the later ones find enough, each and all together."""
+        needs = [*([] if own.candidates.admin else [[own]]), *later]
+        plain = [possible[0] for possible in needs if len(possible) == 1]
+        return can_all_have(self._demands(needs)) and all(rule.suffices(plain) for rule in self._rules)
+
+    def _later_needs(self, request: int) -> list[list[Need]] | None:
+        """Return what may serve each request after this one; None: nothing serves one of them.
 
         A device that may be an error is to be reached: its request and what follows it do not count.
         """
-        needs: list[list[Need]] = []
-        if not frame.candidates.admin:
-            needs.append([Need(frame.candidates, free, frame.candidates.wanted - frame.number)])
-        for alternatives in self._requests[frame.request + 1 :]:
+        later: list[list[Need]] = []
+        for alternatives in self._requests[request + 1 :]:
             if any(self._may_fail(one, one.positions) for one in alternatives):
                 break
             possible = [need for one in alternatives if (need := self._need(one)) is not None]
             if not possible:
-                return False
+                return None
             if not any(one.admin for one in alternatives):
-                needs.append(possible)
-        plain = [possible[0] for possible in needs if len(possible) == 1]
-        return can_all_have([self._demand(possible) for possible in needs]) and all(
-            rule.suffices(plain) for rule in self._rules
-        )
+                later.append(possible)
+        return later
 
     def _need(self, candidates: Candidates) -> Need | None:
         """Return what a later request needs, with the devices that are left to it; None: there are too few."""
@@ -294,6 +309,9 @@ class Search:
                 return None
             kept = rule.prune(candidates, kept, wanted)
         return Need(candidates, kept, wanted) if wanted and len(kept) >= wanted else None
+
+    def _demands(self, needs: Sequence[Sequence[Need]]) -> list[Demand]:
+        return [self._demand(possible) for possible in needs]
 
     def _demand(self, possible: Sequence[Need]) -> Demand:
         """Return the least that one of the alternatives takes of devices that cannot be shared."""

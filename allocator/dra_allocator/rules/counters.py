@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+import numpy as np
+
 from dra_allocator.candidates import Candidates, Need
+from dra_allocator.knapsack import Knapsack
+from dra_allocator.lightest import Floats
+from dra_allocator.matching import Demand
 from dra_allocator.pools import PoolOnNode, counter_sets
 from dra_allocator.problem import NodeProblem
 from dra_allocator.rules.pool_use import Charges, held_consumption
@@ -15,6 +20,9 @@ from dra_allocator.traits import Traits
 
 Counter = tuple[str, str]
 """Counter set and counter."""
+
+_LARGEST_MATRIX = 1 << 16
+"""Devices times counters: with more, looking ahead takes longer than it saves."""
 
 
 class Counters:
@@ -28,6 +36,8 @@ class Counters:
         self._charges = Charges(problem)
         self._left: dict[int, dict[Counter, int]] = {}
         self._amounts: dict[int, tuple[tuple[Counter, int], ...]] = {}
+        self._columns: dict[tuple[int, Counter], int] = {}
+        self._matrix: Floats | None = None
 
     def take(self, request: Candidates, position: int) -> bool:
         """See `Rule`."""
@@ -84,6 +94,42 @@ class Counters:
         candidates = next((need.candidates for need in needs if not need.candidates.admin), None)
         return candidates is None or len(self.prune(candidates, sorted(positions), wanted)) >= wanted
 
+    def firsts(self, need: Need, later: Sequence[Demand], effort: int) -> Sequence[int]:
+        """Return those positions of a need that may be the first of it, its others coming after it.
+
+        `later`: what later requests take at least, only devices that cannot be shared. `effort`: see `Knapsack`.
+        """
+        if need.candidates.admin or not need.positions:
+            return need.positions
+        matrix = self._consumed()
+        if matrix is None:
+            return need.positions
+        free = [one for one in need.positions if not self._charges.is_due(need.candidates, one)]
+        if free:
+            matrix = matrix.copy()
+            matrix[free] = 0
+        left = np.array([max(0, self._pool_left(number)[counter]) for number, counter in self._columns], np.float64)
+        demands = [(need.wanted, need.positions), *later]
+        possible = Knapsack(matrix, left, demands).firsts(effort)
+        return [position for position, may_be in zip(need.positions, possible, strict=True) if may_be]
+
+    def _consumed(self) -> Floats | None:
+        """Return what each device consumes, one column per counter; None: too much to compute with."""
+        if self._matrix is None:
+            entries: dict[tuple[int, int], int] = {}
+            for position in range(len(self._problem)):
+                for counter, amount in self._consumption(position):
+                    column = self._columns.setdefault((self._number(position), counter), len(self._columns))
+                    entries[position, column] = entries.get((position, column), 0) + amount
+            shape = len(self._problem), len(self._columns)
+            if shape[0] * shape[1] > _LARGEST_MATRIX or any(amount < 0 for amount in entries.values()):
+                shape = 0, 0
+            self._matrix = np.zeros(shape)
+            if shape[1]:
+                for place, amount in entries.items():
+                    self._matrix[place] = amount
+        return self._matrix if self._matrix.size else None
+
     def _most(self, group: Sequence[int]) -> int:
         """Return at most how many of a pool's devices fit, looking at one counter at a time."""
         needs: dict[Counter, list[int]] = {}
@@ -121,7 +167,9 @@ class Counters:
         return int(self._problem.layout.pool_numbers[position])
 
     def _pool(self, position: int) -> dict[Counter, int]:
-        number = self._number(position)
+        return self._pool_left(self._number(position))
+
+    def _pool_left(self, number: int) -> dict[Counter, int]:
         left = self._left.get(number)
         if left is None:
             left = self._left[number] = self._available(self._problem.layout.pools[number])

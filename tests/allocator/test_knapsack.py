@@ -1,0 +1,143 @@
+"""Looking ahead over counters against trying everything, and whole searches among devices that are all different."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from dra_allocator.claim import DeviceRequest, ResourceClaim
+from dra_allocator.device import Device, ResourceSlice
+from dra_allocator.knapsack import Knapsack
+from dra_allocator.lightest import IN, OUT, Lightest
+from dra_allocator.matching import Demand
+from dra_allocator.outcome import Allocation
+from support import brute_force
+from support.devices import DRIVER, Cluster, claim, counter_set, counters, device, picked, request, resource_slice
+
+many = settings(max_examples=150, deadline=None)
+Matrix = list[list[int]]
+
+
+def ways(demands: Sequence[Demand]) -> list[tuple[tuple[int, ...], ...]]:
+    """All ways to meet the demands, no row given twice."""
+    options = [itertools.combinations(rows, wanted) for wanted, rows in demands]
+    return [way for way in itertools.product(*options) if len({*itertools.chain(*way)}) == sum(map(len, way))]
+
+
+@st.composite
+def knapsacks(draw: st.DrawFn) -> tuple[Matrix, list[int], list[Demand]]:
+    rows, columns = draw(st.integers(3, 7)), draw(st.integers(1, 3))
+    amount = st.integers(0, draw(st.sampled_from((3, 20, 10**12))))
+    amounts = [[draw(amount) for _ in range(columns)] for _ in range(rows)]
+    demands = []
+    for _ in range(draw(st.integers(1, 3))):
+        some = draw(st.lists(st.integers(0, rows - 1), min_size=1, unique=True).map(sorted))
+        demands.append((draw(st.integers(1, min(3, len(some)))), some))
+    part = draw(st.sampled_from((0.3, 0.5, 0.7)))
+    left = [int(part * sum(row[column] for row in amounts)) for column in range(columns)]
+    if draw(st.booleans()) and (all_ways := ways(demands)):
+        exactly = [*itertools.chain(*draw(st.sampled_from(all_ways)))]
+        left = [sum(amounts[row][column] for row in exactly) for column in range(columns)]
+    return amounts, left, demands
+
+
+def solutions(amounts: Matrix, left: list[int], demands: list[Demand]) -> list[tuple[tuple[int, ...], ...]]:
+    def fits(way: tuple[tuple[int, ...], ...]) -> bool:
+        chosen = [*itertools.chain(*way)]
+        return all(sum(amounts[row][column] for row in chosen) <= most for column, most in enumerate(left))
+
+    return [way for way in ways(demands) if fits(way)]
+
+
+@many
+@given(knapsacks(), st.sampled_from((0, 1, 1000)))
+def test_nothing_that_can_be_the_first_is_ruled_out(made: tuple[Matrix, list[int], list[Demand]], effort: int) -> None:
+    amounts, left, demands = made
+    possible = Knapsack(np.array(amounts, float), np.array(left, float), demands).firsts(effort)
+    found = {way[0][0] for way in solutions(amounts, left, demands)}
+    ruled_out = {row for row, may_be in zip(demands[0][1], possible, strict=True) if not may_be}
+    assert not ruled_out & found
+
+
+@many
+@given(knapsacks())
+def test_with_enough_effort_it_knows_that_there_is_no_solution(made: tuple[Matrix, list[int], list[Demand]]) -> None:
+    amounts, left, demands = made
+    possible = Knapsack(np.array(amounts, float), np.array(left, float), demands).firsts(1000)
+    assume(ways(demands))  # whether there are enough devices at all is asked before
+    assert any(possible) == bool(solutions(amounts, left, demands))
+
+
+@many
+@given(knapsacks())
+def test_one_demand_under_one_counter_is_exact(made: tuple[Matrix, list[int], list[Demand]]) -> None:
+    amounts, left, demands = [row[:1] for row in made[0]], made[1][:1], made[2][:1]
+    possible = Knapsack(np.array(amounts, float), np.array(left, float), demands).firsts(0)
+    found = {way[0][0] for way in solutions(amounts, left, demands)}
+    if sum(amounts[row][0] for row in demands[0][1]) > left[0]:
+        assert {row for row, may_be in zip(demands[0][1], possible, strict=True) if may_be} == found
+
+
+@many
+@given(knapsacks(), st.data())
+def test_the_lightest_rows_are_the_lightest_of_all_ways(
+    made: tuple[Matrix, list[int], list[Demand]], data: st.DataObject
+) -> None:
+    heavy, demands = [float(row[0]) for row in made[0]], made[2]
+    fixed = [data.draw(st.sampled_from((0, 0, IN, OUT))) for _ in heavy]
+    must, never = ({row for row, state in enumerate(fixed) if state == wanted} for wanted in (IN, OUT))
+    sets = [{*itertools.chain(*way)} for way in ways(demands)]
+    allowed = [sum(heavy[row] for row in one) for one in sets if must <= one and not never & one]
+    found = Lightest(demands).rows(np.array(heavy), np.array(fixed, np.int8))
+    assert (None if found is None else heavy_of(found.tolist(), heavy)) == min(allowed, default=None)
+
+
+def heavy_of(rows: list[int], heavy: list[float]) -> float:
+    assert len({*rows}) == len(rows)
+    return sum(heavy[row] for row in rows)
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> tuple[list[ResourceSlice], ResourceClaim]:
+    """Partitions that are all different, a few shared ones among them, and counters for not quite enough of them."""
+    names = draw(st.sampled_from(("a", "ab", "abc")))
+    devices = [draw(partitions(number, names)) for number in range(draw(st.integers(4, 7)))]
+    limits = {name: draw(st.integers(10, 50)) for name in names}
+    shared = resource_slice("c", shared_counters=(counter_set("set", **limits),), node="n1", slice_count=2)
+    return [shared, resource_slice("s", devices, node="n1", slice_count=2)], claim(*draw(asked()))
+
+
+@st.composite
+def partitions(draw: st.DrawFn, number: int, names: str) -> Device:
+    consumed = counters("set", **{name: draw(st.integers(1, 20)) for name in names})
+    shared = draw(st.integers(0, 5)) == 0
+    return device(f"d{number}", numa=number, consumes_counters=(consumed,), allow_multiple_allocations=shared)
+
+
+@st.composite
+def asked(draw: st.DrawFn) -> list[DeviceRequest]:
+    def plain(name: str) -> DeviceRequest:
+        few = draw(st.sampled_from(((), (f'device.attributes["{DRIVER}"].numa < 4',))))
+        return request(name, draw(st.integers(1, 3)), selectors=few)
+
+    def prioritized(name: str) -> DeviceRequest:
+        return DeviceRequest(name, first_available=(plain("s0"), plain("s1")))
+
+    return [draw(st.sampled_from((plain, plain, prioritized)))(f"r{at}") for at in range(draw(st.integers(1, 3)))]
+
+
+@many
+@given(crowds())
+def test_the_first_solution_among_different_partitions_is_the_documented_one(
+    made: tuple[list[ResourceSlice], ResourceClaim],
+) -> None:
+    slices, wanted = made
+    expected = brute_force.allocate(slices, "n1", [wanted], {})
+    outcome = Cluster(*slices).allocate(wanted)
+    assert (picked(outcome)[0] if isinstance(outcome, Allocation) else None) == (
+        None if expected is None else [pick[3].device for pick in expected]
+    )
