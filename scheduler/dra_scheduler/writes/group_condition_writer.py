@@ -31,6 +31,8 @@ ROUNDS = 4
 """How often a condition is tried to be written while others change the group."""
 INTERVAL = 5.0
 """Seconds between two writes about one group that is not scheduled."""
+RETRY = 30.0
+"""Seconds after which it is tried again to say that a group is scheduled."""
 MESSAGE_LIMIT = 32_768
 """Characters that the API server takes as a condition's message."""
 
@@ -98,9 +100,7 @@ class GroupConditionWriter:
             if (written.reason, written.message) == (wanted.reason, wanted.message):
                 return
             wanted = replace(wanted, since=written.since)
-        now = self._clock.monotonic()
-        due = now if scheduled or written is None else max(now, at + INTERVAL)
-        self._outbox.put(ref, wanted, due)
+        self._outbox.put(ref, wanted, self._due(wanted, written, at))
 
     def forget(self, group: PodGroup) -> None:
         """The group is gone."""
@@ -112,22 +112,35 @@ class GroupConditionWriter:
         """Write what waits, for ever."""
         await self._outbox.run(self._write)
 
+    def _due(self, wanted: GroupCondition, written: GroupCondition | None, at: float) -> float:
+        """When to write `wanted`, if `written` was the last one, at `at`; clock.monotonic(), seconds."""
+        now = self._clock.monotonic()
+        return now if wanted.scheduled or written is None else max(now, at + INTERVAL)
+
     async def _write(self, ref: GroupRef, condition: GroupCondition) -> None:
+        written, at = self._last.get(ref, (None, 0.0))
+        due = self._due(condition, written, at)
+        if due > self._clock.monotonic():  # what it is compared with was written after it was put here
+            self._outbox.put(ref, self._outbox.get(ref) or condition, due)
+            return
         condition = replace(condition, since=condition.since or timestamp(self._clock.now()))
         # Remembered before it is sent: what comes while it is under way is compared with this one.
         self._last[ref] = condition, self._clock.monotonic()
         self._last.move_to_end(ref)
         while len(self._last) > REMEMBERED:
             self._last.popitem(last=False)
-        written = False
+        done = False
         try:
-            written = await self._patch(ref, condition)
+            done = await self._patch(ref, condition)
         except NotWriterError:
             pass
         except (ApiStatusError, TransportError) as error:
             self.failed += 1
             log.warning("condition not written podgroup=%s reason=%s error=%s", ref, condition.reason, error)
-        if not written:
+            if condition.scheduled and self._outbox.get(ref) is None:
+                # Nothing more may happen to this group that would have it said again.
+                self._outbox.put(ref, condition, self._clock.monotonic() + RETRY)
+        if not done:
             self._last.pop(ref, None)
 
     async def _patch(self, ref: GroupRef, condition: GroupCondition) -> bool:
