@@ -14,6 +14,7 @@ import orjson
 from dra_api.errors import ApiError, DecodeError
 from dra_api.schema import Fields
 from dra_api.transport import JSON, Request, Response
+from dra_embedded.field_validation import FieldValidation
 from dra_embedded.kinds.shapes import shape_of
 from dra_embedded.paths import Target
 from dra_embedded.shaping import shape, shape_changed
@@ -48,15 +49,14 @@ def media_type(request: Request) -> str:
     return request.content_type.partition(";")[0].strip().lower()
 
 
-def read_object(request: Request, target: Target) -> dict[str, Any]:
+def read_object(request: Request, target: Target, fields: FieldValidation) -> dict[str, Any]:
     """The object in a request's body, in storage form, its metadata an object of its own.
 
     Raises StatusError: 415 for another content type than JSON, 413, and 400 for what is no object of this kind.
     """
     if media_type(request) not in _ACCEPTED:
         raise unsupported_media_type(_ACCEPTED)
-    strict = request.query.get("fieldValidation") == "Strict"
-    return to_storage(parse_object(check_size(request)), target, strict=strict)
+    return to_storage(parse_object(check_size(request)), target, fields)
 
 
 def parse_object(body: bytes) -> dict[str, Any]:
@@ -80,9 +80,9 @@ def parse_shaped(body: bytes, what: str, schema: Fields) -> dict[str, Any]:
 
 
 def to_storage(
-    obj: dict[str, Any], target: Target, *, strict: bool = False, known: dict[str, Any] | None = None
+    obj: dict[str, Any], target: Target, fields: FieldValidation, known: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """An object in the target's version, in storage form; `strict` refuses fields that the kind does not have.
+    """An object in the target's version, in storage form; `fields` learns of those that the kind does not have.
 
     `known` is the stored object that this one was made from. Raises StatusError (400).
     """
@@ -106,7 +106,7 @@ def to_storage(
     stored["metadata"] = {key: value for key, value in metadata.items() if value is not None}
     stored["metadata"].pop("managedFields", None)
     stored["metadata"].pop("selfLink", None)
-    return _shaped(stored, kind, given, strict=strict, known=known or {})
+    return _shaped(stored, kind, given, fields, known or {})
 
 
 def from_storage(obj: dict[str, Any], target: Target) -> dict[str, Any]:
@@ -142,9 +142,10 @@ def encode_item(stored: Stored, target: Target) -> bytes:
     return orjson.dumps({key: value for key, value in converted.items() if key not in ("kind", "apiVersion")})
 
 
-def object_response(code: int, stored: Stored, target: Target) -> Response:
-    """An answer with one object."""
-    return Response(code, encode(stored, target), _HEADERS)
+def object_response(code: int, stored: Stored, target: Target, fields: FieldValidation | None = None) -> Response:
+    """An answer with one object; `fields`: those of the request that may be worth a warning."""
+    headers = _HEADERS if fields is None else {**_HEADERS, **fields.headers()}
+    return Response(code, encode(stored, target), headers)
 
 
 def list_response(items: Iterable[Stored], metadata: dict[str, Any], target: Target) -> Response:
@@ -169,15 +170,16 @@ def status_response(error: StatusError) -> Response:
     return response
 
 
-def _shaped(obj: dict[str, Any], kind: str, version: str, *, strict: bool, known: dict[str, Any]) -> dict[str, Any]:
-    what, unknown = f'{kind} in version "{version}" cannot be handled as a {kind}', list[str]()
+def _shaped(
+    obj: dict[str, Any], kind: str, version: str, fields: FieldValidation, known: dict[str, Any]
+) -> dict[str, Any]:
+    what = f'{kind} in version "{version}" cannot be handled as a {kind}'
     try:
-        shaped = shape_changed(obj, shape_of(kind), unknown, known)
+        shaped = shape_changed(obj, shape_of(kind), fields.unknown, known)
     except DecodeError as error:
         raise bad_request(f"{what}: {error}") from error
-    if unknown and strict:
-        fields = ", ".join(f'unknown field "{field}"' for field in unknown)
-        raise bad_request(f"{what}: strict decoding error: {fields}")
+    if fields.unknown and fields.strict:
+        raise bad_request(f"{what}: strict decoding error: {', '.join(fields.problems())}")
     return shaped
 
 

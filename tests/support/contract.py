@@ -40,11 +40,12 @@ _PAUSE = {"embedded": 0.1, "https": 0.02, "real": 0.05}
 
 @dataclass(frozen=True)
 class Answer:
-    """Status and decoded body of an answer; `text` is the body as it came."""
+    """Status and decoded body of an answer; `text` is the body as it came, `warning` the header of that name."""
 
     status: int
     body: Object
     text: bytes
+    warning: str = ""
 
     @property
     def reason(self) -> str:
@@ -132,7 +133,8 @@ class Server:
         response = await self.transport.send(Request(method, path, query, encoded, content_type))
         is_json = response.headers.get("content-type", JSON).startswith(JSON)
         decoded = orjson.loads(response.body) if response.body and is_json else {}
-        return Answer(response.status, decoded if isinstance(decoded, dict) else {}, response.body)
+        body = decoded if isinstance(decoded, dict) else {}
+        return Answer(response.status, body, response.body, response.headers.get("warning", ""))
 
     async def get(self, path: str, **query: str) -> Object:
         return (await self.call("GET", path, **query)).expect(200)

@@ -7,6 +7,7 @@ from typing import Any
 from dra_api.transport import Request, Response
 from dra_embedded.bodies import object_response, read_object
 from dra_embedded.context import Context
+from dra_embedded.field_validation import FieldValidation
 from dra_embedded.kinds.metadata import check_metadata
 from dra_embedded.paths import Target
 from dra_embedded.status import Cause, Subject, already_exists, bad_request, forbidden, internal, invalid, not_found
@@ -20,9 +21,10 @@ _WIPED = ("uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodS
 
 def create(context: Context, target: Target, request: Request) -> Response:
     """Create the object of the request's body. Raises StatusError."""
-    obj = read_object(request, target)
+    fields = FieldValidation.of(request)
+    obj = read_object(request, target, fields)
     stored = create_object(context, target, obj, dry_run=request.query.get("dryRun") == "All")
-    return object_response(201, stored, target)
+    return object_response(201, stored, target, fields)
 
 
 def create_object(context: Context, target: Target, obj: Object, *, dry_run: bool = False) -> Stored:

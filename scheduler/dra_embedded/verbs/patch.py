@@ -10,6 +10,7 @@ from dra_api.transport import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, Re
 from dra_api.validation.errors import invalid as invalid_value
 from dra_embedded.bodies import check_size, from_storage, media_type, object_response, parse, to_storage
 from dra_embedded.context import Context
+from dra_embedded.field_validation import FieldValidation
 from dra_embedded.patches.json_patch import MAX_OPERATIONS, JsonPatchError, MalformedPatchError, json_patch
 from dra_embedded.patches.merge import merge_patch
 from dra_embedded.patches.strategic import StrategicPatchError, strategic_merge_patch
@@ -33,12 +34,13 @@ def patch(context: Context, target: Target, request: Request) -> Response:
     kind = media_type(request)
     if kind not in _FORMATS:
         raise unsupported_media_type(_FORMATS)
+    fields = FieldValidation.of(request)
     change = parse(check_size(request))
     old = context.store.get(target.served.bucket, target.key)
     if old is None:
         raise not_found(target.served.subject, str(target.name))
     patched = _apply(kind, from_storage(old.object, target), change)
-    new = _decoded(patched, target, strict=request.query.get("fieldValidation") == "Strict", known=old.object)
+    new = _decoded(patched, target, fields, old.object)
     name = new["metadata"].get("name", "")
     if name != target.name:
         raise bad_request(f"the name of the object ({name}) does not match the name on the URL ({target.name})")
@@ -47,13 +49,13 @@ def patch(context: Context, target: Target, request: Request) -> Response:
     if isinstance(change, dict) and "resourceVersion" not in (change.get("metadata") or {}):
         new["metadata"]["resourceVersion"] = old.object["metadata"]["resourceVersion"]
     stored = replace(context, target, old, new, dry_run=request.query.get("dryRun") == "All")
-    return object_response(200, stored, target)
+    return object_response(200, stored, target, fields)
 
 
-def _decoded(patched: dict[str, Any], target: Target, *, strict: bool, known: dict[str, Any]) -> dict[str, Any]:
+def _decoded(patched: dict[str, Any], target: Target, fields: FieldValidation, known: dict[str, Any]) -> dict[str, Any]:
     """The patched object in storage form; one that is none is the patch's fault."""
     try:
-        return to_storage(patched, target, strict=strict, known=known)
+        return to_storage(patched, target, fields, known)
     except StatusError as error:
         problem = invalid_value("patch", orjson.dumps(patched).decode(), error.message)
         raise invalid(Subject("", ""), "", [problem]) from error

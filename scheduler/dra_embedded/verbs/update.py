@@ -5,6 +5,7 @@ from __future__ import annotations
 from dra_api.transport import Request, Response
 from dra_embedded.bodies import object_response, read_object
 from dra_embedded.context import Context
+from dra_embedded.field_validation import FieldValidation
 from dra_embedded.paths import Target
 from dra_embedded.status import bad_request, not_found
 from dra_embedded.verbs.create import create_object
@@ -13,7 +14,8 @@ from dra_embedded.verbs.replace import replace
 
 def update(context: Context, target: Target, request: Request) -> Response:
     """Replace the object by the request's body. Raises StatusError."""
-    obj = read_object(request, target)
+    fields = FieldValidation.of(request)
+    obj = read_object(request, target, fields)
     metadata = obj["metadata"]
     dry_run = request.query.get("dryRun") == "All"
     if (metadata.get("namespace") or target.namespace or "") != (target.namespace or ""):
@@ -29,6 +31,6 @@ def update(context: Context, target: Target, request: Request) -> Response:
     if old is None:
         if target.served.behaviour.allow_create_on_update and not target.subresource:
             metadata.pop("resourceVersion", None)
-            return object_response(201, create_object(context, target, obj, dry_run=dry_run), target)
+            return object_response(201, create_object(context, target, obj, dry_run=dry_run), target, fields)
         raise not_found(target.served.subject, str(target.name))
-    return object_response(200, replace(context, target, old, obj, dry_run=dry_run), target)
+    return object_response(200, replace(context, target, old, obj, dry_run=dry_run), target, fields)
