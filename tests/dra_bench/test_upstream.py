@@ -92,6 +92,20 @@ def test_a_pattern_names_tests_below_the_suite_or_whole_names(run: str | None, p
     assert command.patterns(run) == pattern
 
 
+def test_a_few_failures_are_repeated_once_and_said_to_be_flaky_if_they_pass() -> None:
+    first = read(OUTPUT)
+    assert command.repeatable(first) == ["Hangs"]
+    second = {"TestDRA/all/Hangs": Ended("TestDRA/all/Hangs", "pass", 1.0)}
+    assert command.flaky(first, second) == ["TestDRA/all/Hangs"]
+    assert command.flaky(first, {}) == []
+
+
+def test_many_failures_are_not_repeated() -> None:
+    many = {f"TestDRA/all/T{number}": Ended(f"TestDRA/all/T{number}", "fail", 1.0) for number in range(5)}
+    assert command.repeatable(many) == []
+    assert command.repeatable({}) == []
+
+
 def test_tests_can_be_left_out() -> None:
     assert command.patterns("Pod", "Pod/x|Slow") == (
         "-test.run=^TestDRA$/.*/Pod",

@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +29,8 @@ example:
   dra-bench upstream all default ga --reference --results benchmarks/results/upstream.json"""
 
 
+MOST_REPEATED = 4
+"""Tests that are repeated once when they fail; if more fail, it is no bad luck."""
 _BELOW = 2
 """Slashes in the names of tests below `TestDRA/<configuration>`."""
 
@@ -76,6 +79,19 @@ def _pattern(text: str) -> str:
     return "|".join(f"^TestDRA$/.*/{part}" for part in parts)
 
 
+def repeatable(tests: Mapping[str, Ended]) -> list[str]:
+    """Return the tests right below the configuration to run once more: few failed, and none without a name."""
+    bad = unexpected({name: test.outcome for name, test in tests.items()})
+    again = sorted({name.split("/")[_BELOW] for name in bad if name.count("/") >= _BELOW})
+    return again if len(again) <= MOST_REPEATED else []
+
+
+def flaky(first: Mapping[str, Ended], second: Mapping[str, Ended]) -> list[str]:
+    """Return the tests that failed at first and passed when repeated."""
+    bad = unexpected({name: test.outcome for name, test in first.items()})
+    return sorted(name for name in leaves({*bad}) if name in second and second[name].outcome == "pass")
+
+
 @dataclass
 class _Run:
     """One suite, once."""
@@ -92,17 +108,14 @@ class _Run:
         who = REFERENCE if reference else OURS
         base = self.arguments.logs or upstream_folder() / "logs"
         logs = base / f"{self.suite}-{who}-{time.strftime('%Y%m%dT%H%M%S', time.gmtime())}"
-        scheduler = None if reference else our_scheduler()
-        program = Program(
-            suite_program(self.suite),
-            patterns(self.arguments.run, self.arguments.skip),
-            scheduler,
-            logs.absolute(),
-            upstream_folder(),
-        )
-        started, commit, output = time.monotonic(), current_commit(), TestOutput()
-        code = program.run(lambda line: self._line(output, line))
-        tests = output.finish()
+        started, commit = time.monotonic(), current_commit()
+        code, tests = self._tests(patterns(self.arguments.run, self.arguments.skip), logs)
+        if again := repeatable(tests):
+            print(f"once more: {', '.join(again)}", flush=True)
+            code, repeated = self._tests(patterns("|".join(f"{name}$" for name in again)), logs / "once-more")
+            for name in flaky(tests, repeated):
+                print(f"  flaky: {name} failed, and passed when repeated")
+            tests |= repeated
         date = time.strftime("%Y-%m-%d", time.gmtime())
         whole = not self.arguments.run and not self.arguments.skip
         self.results.take(self.suite, who, tests.values(), date, commit, whole=whole)
@@ -110,6 +123,14 @@ class _Run:
         self._report(who, tests, bad, time.monotonic() - started, logs)
         self.ran = any(name.count("/") >= _BELOW for name in tests)
         return not bad and (code == 0 or any(_excused(test) for test in tests.values()))
+
+    def _tests(self, chosen: tuple[str, ...], logs: Path) -> tuple[int, dict[str, Ended]]:
+        """Run the chosen tests; returns the program's exit code, and the tests by name."""
+        scheduler = None if self.arguments.reference else our_scheduler()
+        program = Program(suite_program(self.suite), chosen, scheduler, logs.absolute(), upstream_folder())
+        output = TestOutput()
+        code = program.run(lambda line: self._line(output, line))
+        return code, output.finish()
 
     def _line(self, output: TestOutput, line: str) -> None:
         test = output.line(line)
