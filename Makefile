@@ -56,7 +56,7 @@ oracle: venv ## Compare the engine with Kubernetes' own on 2,000 clusters and ex
 	$(BIN)/dra-bench oracle expressions --seeds $(or $(SEEDS),0-1999)
 
 bench: venv ## Measure how fast decisions are, in two minutes (dra-bench allocate for more; with Kubernetes' after make oracle)
-	$(BIN)/dra-bench allocate --nodes 500 --seconds 0.5
+	$(BIN)/dra-bench allocate --nodes 300 --seconds 0.3
 
 controlplane: venv ## Build the real control plane for tests (needs Go; minutes at first, then nothing)
 	$(BIN)/python tests/controlplane/build.py
