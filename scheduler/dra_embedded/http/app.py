@@ -35,6 +35,12 @@ READ_SECONDS = 30.0
 """How long a client may take to read one piece of an answer before its connection is cut."""
 _OPEN = ("/healthz", "/livez", "/readyz")
 """Paths that need no token."""
+_UNREADABLE = {
+    "application/vnd.kubernetes.protobuf": "an embedded cluster reads JSON, not protobuf, which kubectl create sends"
+    " for some kinds: add --dry-run=client -o yaml and pipe that into kubectl apply -f -",
+    "application/apply-patch+yaml": "an embedded cluster has no server-side apply: leave out --server-side",
+    "application/apply-patch+cbor": "an embedded cluster has no server-side apply: leave out --server-side",
+}
 _NEEDS_CONTAINERS = ("log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers")
 
 
@@ -83,6 +89,7 @@ class Application:
         elif exchange.query.get("watch") in ("true", "1") and exchange.method == "GET":
             await self._watch(exchange, receive)
         else:
+            _check_readable(exchange.content_type)
             request = Request(exchange.method, path, exchange.query, body, exchange.content_type)
             response = await self._server.send(request)
             await exchange.respond(self._as_asked(exchange, response))
@@ -181,6 +188,13 @@ async def _body(headers: Mapping[str, bytes], receive: Receive) -> bytes | None:
         if not message.get("more_body"):
             break
     return b"".join(parts) or None
+
+
+def _check_readable(content_type: str) -> None:
+    """Say what to do instead where a client sends what only a full API server reads. Raises StatusError (415)."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if why := _UNREADABLE.get(kind):
+        raise StatusError(415, "UnsupportedMediaType", why)
 
 
 async def _gone(receive: Receive) -> None:

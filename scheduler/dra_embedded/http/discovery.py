@@ -11,6 +11,11 @@ Object = dict[str, Any]
 
 CONTENT_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
+_ALL = frozenset(
+    ["pods", "services", "replicationcontrollers", "deployments", "daemonsets", "replicasets", "statefulsets", "jobs"]
+)
+"""What `kubectl get all` gets."""
+
 
 def is_wanted(accept: str) -> bool:
     """Whether an Accept header asks for it."""
@@ -65,6 +70,8 @@ def _resource(served: Served, version: str) -> Object:
     }
     if served.short_names:
         entry["shortNames"] = list(served.short_names)
+    if resource.plural in _ALL:
+        entry["categories"] = ["all"]
     if served.subresources:
         entry["subresources"] = [
             {"subresource": name, "responseKind": kind, "verbs": list(SUBRESOURCE_VERBS[name])}
