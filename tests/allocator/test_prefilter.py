@@ -20,6 +20,8 @@ from support.devices import (
     Calls,
     Cluster,
     claim,
+    counter_set,
+    counters,
     device,
     distinct,
     match,
@@ -132,3 +134,68 @@ def test_lists_and_devices_of_all_nodes_leave_constraints_to_the_search() -> Non
     lists = [device(f"d{at}", root=(1, 2)) for at in range(2)]
     cluster = Cluster(resource_slice("n1", lists, node="n1"), nodes=NODES)
     assert possible(cluster, claim(request(count=2), constraints=[distinct("root")])) == [True, False]
+
+
+def partition_cluster() -> Cluster:
+    """Two nodes with a counter set of four slots each, and partitions of one, two and four slots."""
+    slices = []
+    for node in NODES:
+        shape = {"node": node, "slice_count": 2}
+        parts = [device(f"d{slots}", consumes_counters=(counters("set", slots=slots),)) for slots in (1, 2, 4)]
+        slices.append(resource_slice(f"{node}-counters", shared_counters=(counter_set("set", slots=4),), **shape))
+        slices.append(resource_slice(f"{node}-devices", parts, **shape))
+    return Cluster(*slices, nodes=NODES)
+
+
+def hold(cluster: Cluster, node: str, name: str, **more: object) -> None:
+    entry = DeviceResult("r", DeviceID(DRIVER, node, name), **more)  # type: ignore[arg-type]
+    cluster.ledger.observe(f"{node}-{name}", AllocationResult((entry,)))
+
+
+def test_partitions_whose_counters_are_used_up_do_not_count() -> None:
+    cluster = partition_cluster()
+    two, three = claim(request(count=2)), claim(request(count=3))
+    assert possible(cluster, three) == [True, True]
+    hold(cluster, "n1", "d1")
+    assert possible(cluster, two) == [False, True]  # d2 is left, d4 wants four of the remaining three
+    assert possible(cluster, claim(request(count=1))) == [True, True]
+    hold(cluster, "n2", "d4")
+    assert possible(cluster, claim(request(count=1))) == [True, False]
+    assert possible(cluster, claim(request(count=2, admin_access=True))) == [True, True]
+    cluster.ledger.observe("n1-d1", None)
+    assert possible(cluster, two) == [True, False]
+
+
+def test_counters_that_come_or_go_are_seen() -> None:
+    cluster = partition_cluster()
+    hold(cluster, "n1", "d4")
+    assert possible(cluster, claim(request())) == [False, True]
+    more = resource_slice("n1-counters", shared_counters=(counter_set("set", slots=5),), node="n1", slice_count=2)
+    cluster.table.apply_slice(more)
+    assert possible(cluster, claim(request())) == [True, True]
+    cluster.table.remove_slice("n1-counters")
+    assert possible(cluster, claim(request())) == [False, True]
+    cluster.table.apply_slice(more)
+    assert possible(cluster, claim(request())) == [True, True]
+
+
+def test_devices_without_the_capacity_asked_for_do_not_count() -> None:
+    slices = [resource_slice(node, [device("d0", memory=size)], node=node) for node, size in (("n1", "4"), ("n2", "8"))]
+    cluster = Cluster(*slices, nodes=NODES)
+    for amount, expected in ((3, [True, True]), (5, [False, True]), (9, [False, False])):
+        assert possible(cluster, claim(request(capacity={"memory": Quantity.from_int(amount)}))) == expected
+    assert possible(cluster, claim(request(capacity={"cores": Quantity.from_int(1)}))) == [False, False]
+    impossible = claim(request(capacity={"memory": Quantity.parse("-1")}))
+    assert possible(cluster, impossible) == [True, True]  # to be searched: that is an error
+
+
+def test_shares_count_while_enough_is_left_beside_the_others() -> None:
+    shared = [device("d0", memory="8", allow_multiple_allocations=True)]
+    cluster = Cluster(*(resource_slice(node, shared, node=node) for node in NODES), nodes=NODES)
+    five = claim(request(capacity={"memory": Quantity.from_int(5)}))
+    assert possible(cluster, five) == [True, True]
+    hold(cluster, "n1", "d0", share_id="s", consumed_capacity={"memory": Quantity.from_int(4)})
+    assert possible(cluster, five) == [False, True]
+    assert possible(cluster, claim(request(capacity={"memory": Quantity.from_int(4)}))) == [True, True]
+    cluster.ledger.observe("n1-d0", None)
+    assert possible(cluster, five) == [True, True]
