@@ -15,6 +15,7 @@ from dra_scheduler.cycle.error_text import PLUGIN, node_error, pod_error
 from dra_scheduler.cycle.extended_resources import backed_resources
 from dra_scheduler.cycle.node_resources import NodeResourcesError
 from dra_scheduler.cycle.preemption import preemption
+from dra_scheduler.gang.rules import refused
 from dra_scheduler.plugins import Plugin
 
 NO_NODES = "no nodes available to schedule pods"
@@ -49,7 +50,8 @@ def unsupported(pod: PodInfo, cluster: Cluster) -> Reject | None:
     if pod.unsupported:
         first = pod.unsupported[0]
         return before_filters(pod, cluster, first.plugin, first.text)
-    return None
+    text = refused(pod, cluster)
+    return before_filters(pod, cluster, "GangScheduling", text) if text else None
 
 
 def no_fit(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis) -> Reject:

@@ -17,16 +17,21 @@ UNSCHEDULABLE = "pod group is unschedulable"
 
 def gated(pod: PodInfo, cluster: Cluster) -> str:
     """Return why a pod has to wait for its group, or nothing."""
-    if not pod.group or pod.node_name:
+    if not pod.group or pod.node_name or not cluster.gates.enabled(GROUPS):
         return ""
-    if not cluster.gates.enabled(GROUPS):
-        return f'pod belongs to the pod group "{pod.group}", but the feature gate {GROUPS} is off'
     group = cluster.groups.of(pod)
     if group is None:
         return f'waiting for pods\'s pod group "{pod.group}" to appear in scheduling queue'
     if group.gang and cluster.groups.count(group_key(pod)) < group.min_count:
         return "waiting for minCount pods from a gang to appear in scheduling queue"
     return ""
+
+
+def refused(pod: PodInfo, cluster: Cluster) -> str:
+    """Return why a pod with a group is not to be scheduled at all, or nothing."""
+    if not pod.group or cluster.gates.enabled(GROUPS):
+        return ""
+    return f'pod belongs to the pod group "{pod.group}", but the feature gate {GROUPS} is off'
 
 
 def broken(group: PodGroup, pods: Iterable[PodInfo], scheduler_name: str) -> str:

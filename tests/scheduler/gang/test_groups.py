@@ -228,8 +228,9 @@ def test_without_the_gate_pods_of_groups_are_held_and_the_gate_is_named() -> Non
         await two_nodes(stage)
         await stage.create(pod_group(min_count=1), member("a", template="gpu"))
         await stage.settle(1)
-        (waiting,) = stage.scheduler.pending() if stage.scheduler else []
-        assert waiting.reason == 'pod belongs to the pod group "group", but the feature gate GenericWorkload is off'
+        text = 'pod belongs to the pod group "group", but the feature gate GenericWorkload is off'
+        assert text in (await stage.condition("a"))[2]
+        assert any(text in event["note"] for event in await stage.events("FailedScheduling"))
         assert await stage.nodes_of_pods() == {"a": ""}
 
     on_stage(play)
