@@ -12,6 +12,8 @@ COMMANDS = {
     "conformance": ("dra_bench.conformance.command", "run case files of Kubernetes' own tests through our engine"),
     "fuzz": ("dra_bench.fuzz.command", "try our engine on inputs made from seeds"),
     "cluster": ("dra_bench.cluster.command", "race schedulers against each other on the real control plane"),
+    "memory": ("dra_bench.memory.command", "what memory the scheduler needs beside a large cluster"),
+    "profile": ("dra_bench.profile.command", "where a pod's CPU time goes in our scheduler, on the real control plane"),
     "simulate": ("dra_bench.simulation.command", "live through clusters made from seeds, in virtual time"),
     "upstream-perf": ("dra_bench.upstream.bench_command", "run Kubernetes' scheduler_perf with both schedulers"),
     "upstream": ("dra_bench.upstream.command", "run Kubernetes' own tests of DRA with our scheduler in its place"),

@@ -42,15 +42,15 @@ example:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `cluster`."""
-    parser.add_argument("--nodes", type=_positive, default=100, metavar="N", help="default: 100")
-    parser.add_argument("--devices", type=_positive, default=10, metavar="D", help="devices per node; default: 10")
-    parser.add_argument("--pods", type=_positive, default=300, metavar="P", help="default: 300")
+    parser.add_argument("--nodes", type=positive, default=100, metavar="N", help="default: 100")
+    parser.add_argument("--devices", type=positive, default=10, metavar="D", help="devices per node; default: 10")
+    parser.add_argument("--pods", type=positive, default=300, metavar="P", help="default: 300")
     parser.add_argument("--selector", action="store_true", help="claims select by model and memory in CEL")
     parser.add_argument(
         "--peers", default="ours,kube-scheduler,ceiling", metavar="A,B", help="default: ours,kube-scheduler,ceiling"
     )
     parser.add_argument("--command", dest="commands", action="append", default=[], metavar="NAME=COMMAND")
-    parser.add_argument("--rounds", type=_positive, default=2, metavar="R", help="default: 2; figures need 5")
+    parser.add_argument("--rounds", type=positive, default=2, metavar="R", help="default: 2; figures need 5")
     parser.add_argument("--defaults", action="store_true", help="the flags that every component has by itself")
     parser.add_argument("--open-loop", type=float, metavar="RATE", help="instead: latency at so many pods a second")
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table", help="default: table")
@@ -104,20 +104,21 @@ def _plan(arguments: argparse.Namespace) -> _Plan:
 
 def _run(plan: _Plan) -> Iterator[Row | LatencyRow]:
     """A-B-C, A-B-C, ...: what changes on the machine over time changes it for all."""
-    with _progress() as progress:
+    with progress() as start:
         for number in range(1, plan.rounds + 1):
             for contestant in plan.contestants:
-                told = progress(f"round {number}/{plan.rounds} {contestant.name}", plan.course.pods)
+                told = start(f"round {number}/{plan.rounds} {contestant.name}", plan.course.pods)
                 heat = Heat(plan.course, contestant, plan.profile, number, told)
                 yield race(heat) if plan.rate is None else open_loop(heat, plan.rate)
 
 
 @contextmanager
-def _progress() -> Iterator[_Start]:
+def progress() -> Iterator[_Start]:
+    """Show a bar on a terminal; what it yields begins one with a title and a total."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        yield _Start(progress)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        yield _Start(bars)
 
 
 class _Start:
@@ -150,7 +151,8 @@ def _json(rows: list[Row | LatencyRow]) -> bytes:
     return orjson.dumps([row.as_json() for row in rows], option=orjson.OPT_INDENT_2) + b"\n"
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """Read a whole number above 0 from a command line. Raises argparse.ArgumentTypeError."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")

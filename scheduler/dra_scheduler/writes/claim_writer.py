@@ -145,7 +145,7 @@ class ClaimWriter:
         status: dict[str, Any] = {"reservedFor": [*reserved_for(claim), consumer.entry()]}
         if allocation_of(claim) is None:
             if not has_finalizer(claim):
-                claim = await self._api.patch(path, finalizer_patch(claim))
+                claim = await self._protect(path, claim)
             status["allocation"] = self._stamped(wanted)
         try:
             answer = to_v1(await self._api.patch(f"{path}/status", status_patch(claim, status)))
@@ -155,6 +155,10 @@ class ClaimWriter:
             raise
         await self._compare(ref, wanted, answer, consumer)
         return answer
+
+    async def _protect(self, path: str, claim: Object) -> Object:
+        """Keep the claim from being deleted while it is allocated."""
+        return await self._api.patch(path, finalizer_patch(claim))
 
     async def _compare(self, ref: ClaimRef, wanted: Mapping[str, Any], answer: Object, consumer: Consumer) -> None:
         difference = first_difference(wanted, allocation_of(answer))

@@ -1,0 +1,1 @@
+"""The memory of a scheduler beside a large cluster."""
