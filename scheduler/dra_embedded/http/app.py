@@ -70,6 +70,8 @@ class Application:
             await self._answer(exchange, body, receive)
         except StatusError as error:
             await exchange.respond(status_response(error))
+        except SlowClientError:
+            await _cut(send)
 
     def _knows(self, authorization: bytes) -> bool:
         return self._expected is None or hmac.compare_digest(authorization, self._expected)
@@ -188,6 +190,14 @@ async def _body(headers: Mapping[str, bytes], receive: Receive) -> bytes | None:
         if not message.get("more_body"):
             break
     return b"".join(parts) or None
+
+
+async def _cut(send: Send) -> None:
+    """Close the connection without waiting for the client to read the rest, as a server that just returns would."""
+    transport = getattr(getattr(send, "__self__", None), "transport", None)
+    if transport is not None:
+        transport.abort()
+        await asyncio.sleep(0)  # until the web server has seen it
 
 
 def _check_readable(content_type: str) -> None:
