@@ -32,12 +32,11 @@ def place_of(arguments: argparse.Namespace) -> Place:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """`127.0.0.1`, `127.0.0.1:6443`, `[::1]:6443`."""
-    host, colon, port = text.rpartition(":")
-    if text.startswith("[") and text.endswith("]"):
-        host, colon, port = text, "", ""
-    if not colon:
-        host, port = text, "0"
+    """`127.0.0.1`, `127.0.0.1:6443`, `::1`, `[::1]:6443`."""
+    is_bare = ":" not in text or text.endswith("]") or ("[" not in text and text.count(":") > 1)
+    host, port = (text, "0") if is_bare else text.rsplit(":", 1)
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
     if not port.isdigit() or int(port) > 65535:
         raise argparse.ArgumentTypeError(f"{text!r} has no port from 0 to 65535 after its last colon")
-    return host.strip("[]"), int(port)
+    return host, int(port)

@@ -39,7 +39,7 @@ def picture(scene: Scene, colors: Colors, width: int, height: int | None = None)
     many = [len(places), len(scene.pods), len(scene.claims), min(_EVENTS, len(scene.events))]
     limits = _shares(many, None if height is None else height - 4 * _CHROME - 1)
     return Group(
-        _headline(scene, places),
+        _fit(_headline(scene, places), height),
         _nodes(places, colors, width, limits[0], height),
         _pods(scene, colors, limits[1], height),
         _claims(scene, limits[2]),
@@ -55,7 +55,7 @@ def _side_by_side(scene: Scene, places: list[Row], colors: Colors, width: int, h
     grid.add_column(width=width)
     grid.add_row(_nodes(places, colors, width, limits[0], height), _pods(scene, colors, limits[0], height))
     grid.add_row(_claims(scene, limits[1]), _events(scene, min(_EVENTS, limits[1]), height))
-    return Group(_headline(scene, places), grid)
+    return Group(_fit(_headline(scene, places), height), grid)
 
 
 def _shares(wanted: Sequence[int], lines: int | None) -> list[int]:
