@@ -28,6 +28,7 @@ from dra_embedded.restore import restore
 from dra_embedded.seeds import seed
 from dra_embedded.status import StatusError, method_not_allowed
 from dra_embedded.store.store import DEFAULT_HISTORY, Store
+from dra_embedded.verbs.access_review import access_review
 from dra_embedded.verbs.binding import bind
 from dra_embedded.verbs.create import create
 from dra_embedded.verbs.delete import delete, delete_collection
@@ -89,7 +90,7 @@ class EmbeddedServer:
         """Answer a request at once. Raises StatusError for a refusal."""
         target = parse_path(request.path, self.registry)
         if target is None:
-            return discover(request.path, self.registry) or not_found_page()
+            return access_review(request) or discover(request.path, self.registry) or not_found_page()
         handlers = _COLLECTION if target.name is None else _OBJECT
         if target.subresource:
             handlers = _SUBRESOURCES[target.subresource]
