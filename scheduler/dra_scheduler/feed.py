@@ -57,7 +57,15 @@ def reflectors(transport: Transport, served: Served, cluster: Cluster, clock: Cl
     trouble = TroubleLog(clock)
     return [
         Reflector(
-            transport, resource, _Handler(apply), clock, random, version=served_version, trouble=trouble, keep=_identity
+            transport,
+            resource,
+            _Handler(apply),
+            clock,
+            random,
+            version=served_version,
+            trouble=trouble,
+            keep=_identity,
+            known=cluster.claims.knows if resource is RESOURCE_CLAIM else _never,
         )
         for resource, apply, served_version in feeds
     ]
@@ -66,6 +74,10 @@ def reflectors(transport: Transport, served: Served, cluster: Cluster, clock: Cl
 def quota_reflector(transport: Transport, cluster: Cluster, clock: Clock, random: Random) -> Reflector:
     """Return the reflector of ResourceQuotas, not yet running; see `quota_watch`."""
     return Reflector(transport, RESOURCE_QUOTA, _Handler(cluster.apply_quota), clock, random, keep=_identity)
+
+
+def _never(_: dict[str, Any]) -> bool:
+    return False
 
 
 def _identity(obj: dict[str, Any]) -> dict[str, Any]:

@@ -58,6 +58,10 @@ LACKING: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
+_ALL = ("[]", "{}")
+"""Steps to each item of a list, or of a map."""
+
+
 @dataclass(frozen=True, slots=True)
 class LackingField:
     """A field that is set: its concrete path, and the versions of its kind that do have it."""
@@ -84,14 +88,17 @@ def _steps(pattern: str) -> tuple[str, ...]:
 
 
 def _find(value: Any, steps: tuple[str, ...], path: str) -> str | None:
+    while steps and steps[0] not in _ALL:
+        if not isinstance(value, dict) or steps[0] not in value:
+            return None
+        value = value[steps[0]]
+        path, steps = f"{path}.{steps[0]}" if path else steps[0], steps[1:]
     if not steps:
         return path if value else None  # null, false and empty say the same as absent
     step, rest = steps[0], steps[1:]
     children: Iterable[tuple[str, Any]] = ()
     if step == "[]":
         children = ((f"{path}[{i}]", item) for i, item in enumerate(value)) if isinstance(value, list) else ()
-    elif isinstance(value, dict) and step == "{}":
+    elif isinstance(value, dict):
         children = ((f"{path}[{key}]", item) for key, item in value.items())
-    elif isinstance(value, dict) and step in value:
-        children = ((f"{path}.{step}" if path else step, value[step]),)
     return next((found for where, item in children if (found := _find(item, rest, where)) is not None), None)

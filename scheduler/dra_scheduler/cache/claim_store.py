@@ -157,6 +157,12 @@ class ClaimStore:
         freed = before is not None and claim.allocation is None
         return ClaimChange(claim, added=added, freed=freed, status=status_changed)
 
+    def knows(self, raw: Mapping[str, Any]) -> bool:
+        """Whether `observe` would learn nothing from a version of a claim, in whatever version of the API."""
+        meta = raw["metadata"]
+        claim = self._by_uid.get(meta["uid"])
+        return claim is not None and not is_news(raw, claim.raw)
+
     def remove(self, uid: str) -> ClaimChange | None:
         """The claim is gone; with it what was assumed."""
         claim = self._by_uid.pop(uid, None)
@@ -263,8 +269,9 @@ def _group_name(owner: Mapping[str, Any]) -> str:
 
 def _same(one: AllocationResult, other: AllocationResult) -> bool:
     """Whether two allocations pick the same devices for the same requests (the server may fill in other fields)."""
-    return _picks(one) == _picks(other)
+    ours, theirs = _picks(one), _picks(other)
+    return ours == theirs or Counter(ours) == Counter(theirs)
 
 
-def _picks(result: AllocationResult) -> Counter[tuple[object, ...]]:
-    return Counter((entry.request, entry.device, entry.share_id, bool(entry.admin_access)) for entry in result.devices)
+def _picks(result: AllocationResult) -> list[tuple[object, ...]]:
+    return [(entry.request, entry.device, entry.share_id, bool(entry.admin_access)) for entry in result.devices]

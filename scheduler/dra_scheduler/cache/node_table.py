@@ -159,6 +159,10 @@ class NodeTable:
         """Which nodes have room for one more pod by number."""
         return self.pod_counts + 1 <= self.allocatable(PODS)
 
+    def has_room(self, row: int) -> bool:
+        """Whether a node has room for one more pod by number."""
+        return bool(self.pod_counts[row] < self.allocatable(PODS)[row])
+
     def _count(self, row: int, pod: PodInfo, sign: int) -> None:
         self.version += 1
         self.pod_counts[row] += sign

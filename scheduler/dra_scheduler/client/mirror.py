@@ -34,7 +34,9 @@ class Handler(Protocol):
 class Mirror:
     """Objects of one kind. `convert` makes what the handler sees, `keep` what is remembered of it as `old`.
 
-    `keep` has to keep metadata.namespace, name, uid and resourceVersion; the rest may go to save memory.
+    `keep` has to keep metadata.namespace, name, uid and resourceVersion; the rest may go to save memory. `known` says
+    of a version whether the handler has learnt it already (from the answer to a write, which comes again as an event):
+    then the handler would make nothing of it, and does not get it.
     """
 
     def __init__(
@@ -42,12 +44,14 @@ class Mirror:
         kind: str,
         handler: Handler,
         convert: Callable[[Object], Object] | None = None,
-        keep: Callable[[Object], Object] | None = None,
+        keep: Callable[[Object], Object] = lambda obj: obj,
+        known: Callable[[Object], bool] = lambda obj: False,
     ) -> None:
         self._kind = kind
         self._handler = handler
         self._convert = convert
         self._keep = keep
+        self._known = known
         self._kept: dict[Key, Object] = {}
         self.unreadable: dict[Key, str] = {}
         """Objects that are skipped, and why."""
@@ -68,6 +72,9 @@ class Mirror:
                 old = None
             elif known["resourceVersion"] == meta.get("resourceVersion"):
                 return key
+            elif self._known(obj):
+                self._kept[key] = self._keep(obj)
+                return key
         try:
             for field in ("name", "uid", "resourceVersion"):
                 if not isinstance(meta.get(field), str) or not meta[field]:
@@ -77,7 +84,7 @@ class Mirror:
         except ApiError as error:
             self._skip(key, error)
             return key
-        self._kept[key] = self._keep(new) if self._keep is not None else new
+        self._kept[key] = self._keep(new)
         self.unreadable.pop(key, None)
         return key
 

@@ -65,10 +65,11 @@ class Reflector:
         *,
         version: str | None = None,
         trouble: TroubleLog | None = None,
-        keep: Callable[[Object], Object] | None = None,
+        keep: Callable[[Object], Object] = lambda obj: obj,
+        known: Callable[[Object], bool] = lambda obj: False,
         query: Mapping[str, str] = NO_QUERY,
     ) -> None:
-        """`version`: the served one (None: our newest); `keep`: see Mirror; `query`: label and field selectors."""
+        """`version`: the served one (None: our newest); `keep`, `known`: see Mirror; `query`: selectors."""
         self.resource = resource
         self._transport = transport
         self._clock = clock
@@ -78,7 +79,7 @@ class Reflector:
         self._query = query
         self._listing = Listing(transport, resource, self._path, query)
         convert = to_v1 if resource.group == RESOURCE_GROUP else None
-        self.mirror = Mirror(resource.kind, handler, convert, keep)
+        self.mirror = Mirror(resource.kind, handler, convert, keep, known)
         self._resource_version: str | None = None
         self._backoff = Backoff(random, RETRY_FIRST, RETRY_CAP)
         self._gone = Backoff(random, RETRY_FIRST, GONE_CAP)

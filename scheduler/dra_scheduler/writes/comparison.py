@@ -67,8 +67,10 @@ def _mapping(sent: Mapping[str, Any], answered: Mapping[str, Any], path: str) ->
 
 
 def _value(key: str, sent: Any, answered: Any, path: str) -> str | None:
+    if sent == answered:  # nearly always
+        return None
     if key == "parameters":  # the driver's own: compared as it is
-        return None if sent == answered else path
+        return path
     if key == "operator" and ".tolerations[" in path:
         sent, answered = sent or "Equal", answered or "Equal"
     if not _present(sent) and not _present(answered):

@@ -15,6 +15,7 @@ from dra_api.transport import Transport
 from dra_embedded.server import EmbeddedServer
 from dra_embedded.virtual_time import VirtualClock, run_virtual
 from dra_scheduler.client.api import Api
+from dra_scheduler.client.mirror import Mirror
 from dra_scheduler.client.reflector import Reflector
 from support.cutting import CHOICES, Cutting
 
@@ -349,3 +350,21 @@ def test_others_get_their_turn_during_a_long_list() -> None:
         task.cancel()
 
     run_virtual(main)
+
+
+def test_a_version_that_is_known_from_elsewhere_is_remembered_and_not_handed_on() -> None:
+    seen: list[tuple[str | None, str | None]] = []
+
+    class Seen:
+        def apply(self, old: dict[str, Any] | None, new: dict[str, Any] | None) -> None:
+            seen.append(tuple(o and o["metadata"]["resourceVersion"] for o in (old, new)))  # type: ignore[arg-type]
+
+    def version(number: int) -> dict[str, Any]:
+        return {"metadata": {"name": "a", "uid": "u", "resourceVersion": str(number)}}
+
+    known = {"2"}
+    mirror = Mirror("Pod", Seen(), known=lambda obj: obj["metadata"]["resourceVersion"] in known)
+    for number in (1, 2, 3):
+        mirror.put(version(number))
+    mirror.remove(("", "a"))
+    assert seen == [(None, "1"), ("2", "3"), ("3", None)]

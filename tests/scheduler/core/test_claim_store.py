@@ -57,7 +57,11 @@ def test_the_watch_event_of_our_own_write_is_no_news_after_its_answer() -> None:
     claim = make_claim("c")
     store, _ = store_with(claim)
     answer = newer(claim, allocation=make_allocation("gpu-0", node="n0"))
+    assert not store.knows(answer)
     assert store.observe(answer) is not None
+    assert store.knows(answer)
+    assert store.knows(claim)
+    assert not store.knows(newer(answer))
     assert store.observe(dict(answer)) is None
 
 

@@ -47,7 +47,7 @@ def filter_resources(pod: PodInfo, table: NodeTable, diagnosis: Diagnosis, backe
 
 def fits_row(pod: PodInfo, table: NodeTable, row: int, backed: Collection[str] = ()) -> bool:
     """Whether the pod's ports and resources fit on one node now: the check in the tick of the commit."""
-    if not table.fits_pod_count()[row] or row in table.ports.conflicts(pod.ports):
+    if not table.has_room(row) or (pod.ports and row in table.ports.conflicts(pod.ports)):
         return False
     return all(
         table.allocatable(resource)[row] - table.requested(resource)[row] >= asked
