@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -35,8 +36,13 @@ def kubeconfig(server: str, authority: bytes | None, token: str) -> bytes:
 
 
 def write_kubeconfig(path: Path, content: bytes) -> None:
-    """Write it in one step, readable by its owner only: it holds a token. Raises KubeconfigError."""
+    """Write it in one step, readable by its owner only: it holds a token.
+
+    What an earlier run left is replaced; another kubeconfig, which somebody would miss, is not. Raises KubeconfigError.
+    """
     try:
+        if path.exists() and not _is_ours(path.read_bytes()):
+            raise KubeconfigError(f"{path}: there is another kubeconfig, which would be lost: choose another file")
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:
@@ -47,3 +53,18 @@ def write_kubeconfig(path: Path, content: bytes) -> None:
             raise
     except OSError as error:
         raise KubeconfigError(f"{path}: the kubeconfig cannot be written: {error.strerror}") from error
+
+
+def remove_kubeconfig(path: Path, content: bytes) -> None:
+    """Remove what was written, unless another run has replaced it."""
+    with contextlib.suppress(OSError):
+        if path.read_bytes() == content:
+            path.unlink()
+
+
+def _is_ours(content: bytes) -> bool:
+    try:
+        found = orjson.loads(content)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(found, dict) and found.get("current-context") == NAME

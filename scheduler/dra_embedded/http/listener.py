@@ -20,7 +20,7 @@ from dra_api.clock import Clock
 from dra_embedded.errors import EmbeddedError
 from dra_embedded.http.app import Application
 from dra_embedded.http.certificates import Certificates, new_certificates
-from dra_embedded.http.kubeconfig import kubeconfig, write_kubeconfig
+from dra_embedded.http.kubeconfig import kubeconfig, remove_kubeconfig, write_kubeconfig
 from dra_embedded.server import EmbeddedServer
 
 BACKLOG = 1024
@@ -98,8 +98,9 @@ async def serving(
         url = f"{'https' if made else 'http'}://{host}:{port}"
         access = Access(url, secrets.token_urlsafe(24), made.authority if made else None)
         if file is not None:
-            write_kubeconfig(file, access.kubeconfig())
-            stack.callback(file.unlink, missing_ok=True)
+            content = access.kubeconfig()
+            write_kubeconfig(file, content)
+            stack.callback(remove_kubeconfig, file, content)
         web = _Server(_configuration(Application(server, clock, access.token), made))
         task = asyncio.create_task(web.serve([opened]), name="embedded API server")
         up = asyncio.create_task(web.up.wait(), name="embedded API server is up")

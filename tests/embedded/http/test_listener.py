@@ -13,7 +13,7 @@ import pytest
 
 from dra_api.transport import Request
 from dra_embedded.http import app as app_module
-from dra_embedded.http.kubeconfig import KubeconfigError, write_kubeconfig
+from dra_embedded.http.kubeconfig import KubeconfigError, kubeconfig, remove_kubeconfig, write_kubeconfig
 from dra_embedded.http.listener import BeyondLoopbackError, ListenError, Place, serving
 from dra_embedded.server import EmbeddedServer
 from dra_scheduler.client.connection import connect
@@ -75,13 +75,29 @@ async def test_a_kubeconfig_that_cannot_be_written_is_named(tmp_path: Path) -> N
             pytest.fail("served without its kubeconfig")
 
 
-def test_a_kubeconfig_is_replaced_as_a_whole(tmp_path: Path) -> None:
+def test_a_kubeconfig_of_an_earlier_run_is_replaced_as_a_whole(tmp_path: Path) -> None:
     file = tmp_path / "kubeconfig"
-    file.write_text("old")
+    old, new = kubeconfig("https://127.0.0.1:1", None, "old"), kubeconfig("https://127.0.0.1:2", None, "new")
+    file.write_bytes(old)
     file.chmod(0o644)
-    write_kubeconfig(file, b"new")
-    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (b"new", 0o600)
+    write_kubeconfig(file, new)
+    assert (file.read_bytes(), stat.S_IMODE(file.stat().st_mode)) == (new, 0o600)
     assert names_in(tmp_path) == ["kubeconfig"]
+    remove_kubeconfig(file, old)
+    assert names_in(tmp_path) == ["kubeconfig"], "another run has it now"
+    remove_kubeconfig(file, new)
+    remove_kubeconfig(file, new)
+    assert names_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("content", ["apiVersion: v1\nkind: Config\ncurrent-context: work\n", "[]", '{"a": 1}'])
+def test_somebody_elses_kubeconfig_is_left_alone(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "config"
+    file.write_text(content)
+    with pytest.raises(KubeconfigError, match="another kubeconfig, which would be lost"):
+        write_kubeconfig(file, kubeconfig("https://127.0.0.1:1", None, "token"))
+    assert file.read_text() == content
+    assert names_in(tmp_path) == ["config"]
 
 
 async def test_a_connection_whose_client_does_not_read_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
