@@ -48,7 +48,6 @@ SCHEDULING = (
     Rule("", "pods/binding", "create", "bind pods"),
     Rule("", "pods/status", "patch", "say why a pod is pending"),
     Rule("", "pods/finalizers", "update", "own the claims of extended resources"),
-    Rule("", "events", "create patch update", "write events"),
     Rule("events.k8s.io", "events", "create patch update", "write events"),
     Rule(RESOURCE_GROUP, "resourceslices", "get list watch", "see devices"),
     Rule(RESOURCE_GROUP, "deviceclasses", "get list watch", "see classes"),
@@ -58,21 +57,8 @@ SCHEDULING = (
     Rule("", "resourcequotas", "get list watch", "see when a quota leaves room for such a claim"),
     Rule(RESOURCE_GROUP, "resourceclaims/status", "get update patch", "allocate and reserve claims"),
     Rule(RESOURCE_GROUP, "resourceclaims/binding", "update patch", "allocate and reserve claims (Kubernetes 1.36+)"),
-    Rule(RESOURCE_GROUP, "podschedulingcontexts", "get list watch create update patch delete", "classic DRA (1.31)"),
-    Rule(RESOURCE_GROUP, "podschedulingcontexts/status", "get list watch", "classic DRA (1.31)"),
     Rule("scheduling.k8s.io", "podgroups", "get list watch", "schedule groups of pods"),
     Rule("scheduling.k8s.io", "podgroups/status", "patch update", "say how it went with a group"),
-    Rule("", "services", "list watch", "spread pods"),
-    Rule("", "replicationcontrollers", "list watch", "spread pods"),
-    Rule("apps", "replicasets", "list watch", "spread pods"),
-    Rule("apps", "statefulsets", "list watch", "spread pods"),
-    Rule("policy", "poddisruptionbudgets", "list watch", "preempt with care"),
-    Rule("", "persistentvolumes", "get list watch update patch", "bind volumes"),
-    Rule("", "persistentvolumeclaims", "get list watch update patch", "bind volumes"),
-    Rule("storage.k8s.io", "csinodes", "list watch", "count volumes"),
-    Rule("storage.k8s.io", "csidrivers", "list watch", "find storage"),
-    Rule("storage.k8s.io", "csistoragecapacities", "list watch", "find storage"),
-    Rule("storage.k8s.io", "storageclasses", "list watch", "bind volumes"),
 )
 """What the scheduler's ClusterRole has (manifests/rbac.yaml)."""
 
@@ -88,13 +74,7 @@ async def rights(transport: Transport, served: Served) -> list[Check]:
 
 
 def _applicable(rules: Iterable[Rule], served: Served) -> list[Rule]:
-    kept = []
-    for rule in rules:
-        classic = rule.resource.startswith("podschedulingcontexts")
-        taint_rule = rule.resource == "devicetaintrules" and served.taint_rule_version is None
-        if not taint_rule and (not classic or "podschedulingcontexts" in served.resources):
-            kept.append(rule)
-    return kept
+    return [rule for rule in rules if rule.resource != "devicetaintrules" or served.taint_rule_version is not None]
 
 
 async def _ask(transport: Transport, name: str, rules: Sequence[Rule], lack: str, manifest: str) -> Check:
