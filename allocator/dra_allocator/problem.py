@@ -7,7 +7,7 @@ the table again, and refuses with StaleRowsError if it has changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from dra_allocator.device import DeviceCapacity, DeviceID, DeviceTaint
 from dra_allocator.errors import AttemptFailedError, StaleRowsError
 from dra_allocator.ledger import Holder
 from dra_allocator.masks import MaskStore, SelectorMasks
+from dra_allocator.matching import Demand
 from dra_allocator.node import Node
 from dra_allocator.occupancy import FREE, SHARED, WHOLE, usage
 from dra_allocator.outcome import AllocationError, Stamp
@@ -164,6 +165,12 @@ class NodeProblem:
     def is_shareable(self, position: int) -> bool:
         """Return whether the device may be allocated more than once (KEP-5075)."""
         return self.view.features.consumable_capacity and self.traits[position].allow_multiple_allocations
+
+    def demand(self, wanted: int, positions: Iterable[int]) -> Demand:
+        """Return how many of these devices are taken that cannot be shared, at least, and which those are."""
+        known = sorted(positions)
+        alone = [position for position in known if not self.is_shareable(position)]
+        return max(0, wanted - (len(known) - len(alone))), alone
 
     def check_current(self) -> None:
         """Raise StaleRowsError if what the problem reads of the table is not as it was.

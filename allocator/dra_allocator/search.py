@@ -316,8 +316,7 @@ class Search:
     def _demand(self, possible: Sequence[Need]) -> Demand:
         """Return the least that one of the alternatives takes of devices that cannot be shared."""
         positions = {position for need in possible for position in need.positions}
-        alone = sorted(position for position in positions if not self._problem.is_shareable(position))
-        return max(0, min(need.wanted for need in possible) - (len(positions) - len(alone))), alone
+        return self._problem.demand(min(need.wanted for need in possible), positions)
 
     def _may_fail(self, candidates: Candidates, positions: Sequence[int]) -> bool:
         """Return whether looking at one of these free devices may end in an error, which has to be reached then."""

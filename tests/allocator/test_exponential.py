@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -197,3 +198,44 @@ def test_a_common_derived_value_that_two_requests_never_have() -> None:
     for constraint in (match("group"), distinct("group", "a")):
         more = [] if constraint.kind == "match" else [match("group")]
         assert steps_to_refuse(pool(unlike(24)), claim(*asked, constraints=[constraint, *more])) < FEW
+
+
+def test_a_common_value_that_two_requests_have_only_without_what_others_take() -> None:
+    devices = unlike(36)
+    devices = [replace(one, attributes={f"{DRIVER}/numa": at % 3}) for at, one in enumerate(devices)]
+    first = [claim(request("a", count), name=f"c{count}") for count in (7, 8)]
+    asked = claim(request("a", 7), request("b", 7), name="last", constraints=[match("numa")])
+    assert steps_to_refuse(pool(devices), *first, asked) < FEW
+
+
+def partitions(amounts: Sequence[Mapping[str, int]], **limits: int) -> list[ResourceSlice]:
+    devices = [device(f"d{at:03}", consumes_counters=(counters("set", **one),)) for at, one in enumerate(amounts)]
+    return [
+        slice_of("c", shared_counters=(counter_set("set", **limits),), node="n1", slice_count=2),
+        slice_of("s", devices, node="n1", slice_count=2),
+    ]
+
+
+def different(count: int) -> list[dict[str, int]]:
+    """Amounts of three counters, all different; those with little of one have much of another."""
+    return [{"a": 100 + 37 * at % 101, "b": 250 - 37 * at % 101, "c": 100 + 53 * at % 97} for at in range(count)]
+
+
+@pytest.mark.parametrize("counts", [(10,), (5, 5), (4, 3, 3)])
+def test_different_partitions_of_which_any_ten_exceed_one_of_the_counters(counts: tuple[int, ...]) -> None:
+    asked = claim(*(request(f"r{at}", count) for at, count in enumerate(counts)))
+    assert steps_to_refuse(partitions(different(24), a=1400, b=1600, c=1240), asked) < FEW // 10
+
+
+@pytest.mark.parametrize("counts", [(10,), (5, 5), (4, 3, 3)])
+def test_different_partitions_of_which_few_choices_keep_to_the_counters(counts: tuple[int, ...]) -> None:
+    asked = claim(*(request(f"r{at}", count) for at, count in enumerate(counts)))
+    run = search(partitions(different(24), a=1540, b=1980, c=1430), asked)
+    assert run.step(Calls()) is True
+    assert run.steps < FEW // 10
+
+
+def test_alternatives_among_different_partitions_after_others() -> None:
+    subs = (request("s0", 5), request("s1", 4))
+    asked = claim(request("a", 4), DeviceRequest("b", first_available=subs), DeviceRequest("c", first_available=subs))
+    assert steps_to_refuse(partitions(different(24), a=1600, b=1900, c=1400), asked) < FEW // 10

@@ -62,5 +62,7 @@ class Account:
 def _constraint(problem: NodeProblem, number: int, claim: ResolvedClaim, constraint: Constraint) -> Rule:
     covered = [one for alternatives in claim.requests for one in alternatives if covers(constraint.requests, one)]
     attribute = ConstrainedAttribute(problem, constraint.attribute, covered)
-    kind = MatchAttribute if constraint.kind == "match" else DistinctAttribute
-    return kind(number, constraint, attribute, problem.view.features.list_type_attributes)
+    lists = problem.view.features.list_type_attributes
+    if constraint.kind == "match":
+        return MatchAttribute(problem, number, constraint, attribute, lists)
+    return DistinctAttribute(number, constraint, attribute, lists)

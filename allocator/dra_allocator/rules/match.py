@@ -7,6 +7,8 @@ from collections.abc import Hashable, Sequence
 
 from dra_allocator.candidates import Candidates, Need
 from dra_allocator.claim import Constraint
+from dra_allocator.matching import can_all_have
+from dra_allocator.problem import NodeProblem
 from dra_allocator.requests import covers
 from dra_allocator.rules.attributes import ConstrainedAttribute, Value
 
@@ -18,7 +20,10 @@ class MatchAttribute:
     scalar, and a list passes for the first device only.
     """
 
-    def __init__(self, claim: int, constraint: Constraint, attribute: ConstrainedAttribute, lists: bool) -> None:
+    def __init__(
+        self, problem: NodeProblem, claim: int, constraint: Constraint, attribute: ConstrainedAttribute, lists: bool
+    ) -> None:
+        self._problem = problem
         self._claim = claim
         self._requests = constraint.requests
         self._attribute = attribute
@@ -65,16 +70,32 @@ class MatchAttribute:
         return self._covers(request) and self._attribute.fails(request, position)
 
     def suffices(self, needs: Sequence[Need]) -> bool:
-        """Some value has to be there often enough for every need."""
-        common: set[object] | None = None
-        for need in needs:
-            if not self._covers(need.candidates):
-                continue
-            values = [self._narrowed(self._attribute.of(need.candidates, position)) for position in need.positions]
-            sizes = Counter(element for value in values if value for element in value.elements)
-            enough = {element for element, size in sizes.items() if size >= need.wanted}
-            common = enough if common is None else common & enough
-        return common is None or bool(common)
+        """Some value has to be there often enough for every need, and for all of them and the others together."""
+        having: list[dict[object, list[int]] | None] = [
+            self._by_element(need) if self._covers(need.candidates) else None for need in needs
+        ]
+        enough = [
+            {element for element, positions in one.items() if len(positions) >= need.wanted}
+            for need, one in zip(needs, having, strict=True)
+            if one is not None
+        ]
+        return not enough or any(self._goes(element, needs, having) for element in set.intersection(*enough))
+
+    def _by_element(self, need: Need) -> dict[object, list[int]]:
+        """Return the positions of a need that may have this in common with all others."""
+        found: dict[object, list[int]] = {}
+        for position in need.positions:
+            value = self._narrowed(self._attribute.of(need.candidates, position))
+            for element in value.elements if value else ():
+                found.setdefault(element, []).append(position)
+        return found
+
+    def _goes(self, element: object, needs: Sequence[Need], having: Sequence[dict[object, list[int]] | None]) -> bool:
+        """Return whether all needs can have devices at once if this is what those that are covered have in common."""
+        chosen = (need.positions if one is None else one[element] for need, one in zip(needs, having, strict=True))
+        return can_all_have(
+            [self._problem.demand(need.wanted, positions) for need, positions in zip(needs, chosen, strict=True)]
+        )
 
     def _covers(self, request: Candidates) -> bool:
         return request.claim == self._claim and covers(self._requests, request.request)
