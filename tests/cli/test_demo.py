@@ -96,6 +96,15 @@ def test_bad_input_is_named(words: tuple[str, ...], problem: str) -> None:
     assert "Traceback" not in ran.err
 
 
+def test_ctrl_c_while_a_command_is_loaded_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dra_scheduler.cli.dispatch.import_module", interrupted)
+    ran = run("demo")
+    assert (ran.code, ran.err) == (130, "")
+
+
 def test_a_port_in_use_is_named() -> None:
     with Place().open() as taken:
         ran = run("demo", "--keep", "--listen", f"127.0.0.1:{taken.getsockname()[1]}")

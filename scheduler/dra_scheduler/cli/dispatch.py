@@ -48,6 +48,16 @@ class Program:
     def run(self, argv: Sequence[str] | None) -> int:
         """Run one command; returns its exit code (2: bad usage or input, 130: interrupted)."""
         words = list(sys.argv[1:] if argv is None else argv)
+        try:
+            return self._execute(words)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read our output (head, less) has enough of it; the interpreter must not flush into the pipe.
+            sys.stdout = None
+            return 0
+
+    def _execute(self, words: list[str]) -> int:
         command = next((word for word in words if not word.startswith("-")), None)
         parser = self.parser(command)
         arguments = parser.parse_args(words)
@@ -59,12 +69,5 @@ class Program:
         if arguments.command is None:
             parser.print_help()
             return BAD_INPUT
-        try:
-            code: int = arguments.execute(arguments)
-        except KeyboardInterrupt:
-            return INTERRUPTED
-        except BrokenPipeError:
-            # Whoever read our output (head, less) has enough of it; the interpreter must not flush into the pipe.
-            sys.stdout = None
-            return 0
+        code: int = arguments.execute(arguments)
         return code
