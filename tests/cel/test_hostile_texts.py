@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import sys
+import cProfile
 from collections.abc import Callable
-from types import FrameType
 
 import pytest
 
@@ -63,23 +62,12 @@ DEEP: dict[str, Shape] = {
 
 def work(text: str) -> int:
     """Return how many calls it takes to compile a text, to estimate its cost and to plan its columns."""
-    calls = 0
-
-    def count(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal calls
-        calls += event in ("call", "c_call")
-
-    before = sys.getprofile()
-    sys.setprofile(count)
-    try:
+    profile = cProfile.Profile()
+    with profile, contextlib.suppress(CompileError):
         selector = compile_selector(text)
         assert selector.estimated_cost >= 0
         assert selector.reads is None or selector.reads is not None
-    except CompileError:
-        pass
-    finally:
-        sys.setprofile(before)
-    return calls
+    return sum(entry.callcount for entry in profile.getstats())
 
 
 def fitting(shape: Shape) -> int:

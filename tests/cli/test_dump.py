@@ -24,25 +24,24 @@ from support.survey import Served, allocated, run_on, serve
 Raw = dict[str, Any]
 Decided = tuple[str, list[str]]
 """A pod's node and its devices."""
-NODES = 500
 MODEL = 'device.attributes["gpu.example.com"].model == "m-%d"'
 
 
-def big_cluster() -> list[Raw]:
-    """500 nodes with a device each of a model of its own for every second one; pods that fit on one node, or none."""
+def big_cluster(nodes: int) -> list[Raw]:
+    """Nodes with a device each of a model of its own for every second one; pods that fit on one node, or none."""
     made: list[Raw] = [device_class(), template()]
-    for number in range(NODES):
+    for number in range(nodes):
         name = f"node-{number:03}"
         published = resource_slice(name, 2)
         model = {"model": {"string": f"m-{number}"}}
         published["spec"]["devices"] = [{"name": f"gpu-{i}", "attributes": model} for i in range(2)]
         made += [node(name), published]
-    for number in range(0, NODES, 10):
+    for number in range(0, nodes, 10):
         asking = claim(f"claim-{number}", 2)
         selector = {"cel": {"expression": MODEL % number}}
         asking["spec"]["devices"]["requests"][0]["exactly"]["selectors"] = [selector]
         made += [asking, pod(f"pod-{number}", claim=f"claim-{number}")]
-    for number in range(5, NODES, 10):
+    for number in range(5, nodes, 10):
         bound = pod(f"bound-{number}", claim=f"held-{number}", nodeName=f"node-{number:03}")
         bound["metadata"]["uid"] = f"uid-bound-{number}"
         bound["status"] = {"phase": "Running"}
@@ -74,7 +73,7 @@ def decisions(listed: str) -> dict[str, Decided]:
 
 def test_a_dump_of_500_nodes_replays_to_the_decisions_of_the_cluster(tmp_path: Path) -> None:
     """The scheduler runs on the cluster after the dump was made; simulate has the dump only."""
-    objects = big_cluster()
+    objects = big_cluster(500)
     file = tmp_path / "dump.json"
 
     async def play(stage: Stage) -> dict[str, Decided]:
@@ -104,7 +103,7 @@ def test_a_dump_of_500_nodes_replays_to_the_decisions_of_the_cluster(tmp_path: P
 
 
 def test_a_dump_under_other_names_replays_to_the_same_decisions(tmp_path: Path) -> None:
-    served = serve(*big_cluster())
+    served = serve(*big_cluster(60))
     plain, other = tmp_path / "plain.json", tmp_path / "other.json"
     assert run_on(served, "dump", "-o", str(plain)).code == 0
     assert run_on(served, "dump", "--anonymize", "-o", str(other)).code == 0
