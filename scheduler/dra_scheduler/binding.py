@@ -88,6 +88,7 @@ class _Task:
     bind: Bind
     together: Together | None = None
     slot: Slot | None = None
+    waits: Callable[[], None] = lambda: None
     reserved: list[Claim] = field(default_factory=list)
     contested: int = 0
     nominated: bool = False
@@ -135,13 +136,20 @@ class Binder:
         return self._wait.waiting
 
     async def run(
-        self, pod: PodInfo, bind: Bind, *, together: Together | None = None, slot: Slot | None = None
+        self,
+        pod: PodInfo,
+        bind: Bind,
+        *,
+        together: Together | None = None,
+        slot: Slot | None = None,
+        waits: Callable[[], None] = lambda: None,
     ) -> BindOutcome:
         """Write what was decided; on failure undo it and forget what was assumed. Never raises for what may happen.
 
         `together`: the other pods of its group, without enough of which it is not bound. `slot`: its place for writing.
+        `waits` is called when the pod begins to wait for its devices or its group.
         """
-        task = _Task(pod, PodRef(pod.namespace, pod.name, pod.uid), bind, together, slot)
+        task = _Task(pod, PodRef(pod.namespace, pod.name, pod.uid), bind, together, slot, waits)
         try:
             await self._carry_out(task)
         except RivalError as error:
@@ -238,6 +246,7 @@ class Binder:
                 delay = min(delay * 2, DELAY_CAP)
 
     async def _begin_wait(self, task: _Task, reason: str) -> None:
+        task.waits()
         await self._nominate(task, task.bind.node)
 
     async def _nominate(self, task: _Task, node: str) -> None:

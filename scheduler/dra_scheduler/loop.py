@@ -141,7 +141,9 @@ class ScheduleLoop:
         """Bind a pod; the slot that was acquired for it is its own until it ends, or waits."""
         slot = Slot(self._slots)
         try:
-            outcome = await self._binder.run(pod, bind, together=together, slot=slot)
+            outcome = await self._binder.run(
+                pod, bind, together=together, slot=slot, waits=lambda: self._queue.waits(pod.uid)
+            )
             if self._groups is not None and together is not None:
                 await self._groups.leave(pod)
             self._bound(pod, bind, outcome)

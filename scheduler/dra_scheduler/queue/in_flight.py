@@ -23,6 +23,10 @@ class InFlightEvents:
     def __len__(self) -> int:
         return len(self._events)
 
+    def __contains__(self, uid: str) -> bool:
+        """Whether events are kept for this pod."""
+        return uid in self._marks
+
     def begin(self, uid: str) -> None:
         """From now on events concern this pod."""
         self._marks[uid] = self._next

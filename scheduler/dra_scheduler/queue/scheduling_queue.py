@@ -163,7 +163,10 @@ class SchedulingQueue:
         if entry is None:
             return
         entry.plugins, entry.explain = plugins, explain
-        helped = any(self._hints.helps(entry.pod, plugins, event) for event in self._in_flight.since(uid))
+        # Of what happened while it waited nothing is known, so it may be that it helps.
+        helped = uid not in self._in_flight or any(
+            self._hints.helps(entry.pod, plugins, event) for event in self._in_flight.since(uid)
+        )
         self._in_flight.end(uid)
         if helped or not plugins:
             self._wait_out(entry, Place.BACKOFF)
@@ -173,6 +176,15 @@ class SchedulingQueue:
             for plugin in plugins:
                 self._parked_by.setdefault(plugin, {})[uid] = entry
             self._changed.set()
+
+    def waits(self, uid: str) -> None:
+        """The pod in flight waits for its devices or its group: minutes, for which no events are kept for it."""
+        self._in_flight.end(uid)
+
+    @property
+    def events_kept(self) -> int:
+        """How many events are kept for the pods in flight."""
+        return len(self._in_flight)
 
     def retry(self, uid: str, reason: str, *, error: bool, explain: Explain | None = None) -> None:
         """The pod in flight is tried again after backoff: early if nothing else is to be done, unless `error`."""

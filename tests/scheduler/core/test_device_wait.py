@@ -128,3 +128,30 @@ def test_the_time_to_wait_can_be_set() -> None:
         assert any("device binding timeout" in event["note"] for event in await stage.events("FailedScheduling"))
 
     on_stage(play, Settings(binding_timeout=20))
+
+
+def test_what_happens_during_the_wait_is_not_kept_for_the_pod_that_waits() -> None:
+    async def play(stage: Stage) -> None:
+        await waiting_pod(stage)
+        for number in range(20):
+            await stage.create(node(f"later{number}"))
+        await asyncio.sleep(5)
+        assert stage.scheduler is not None
+        assert stage.scheduler.queue.events_kept == 0
+
+    on_stage(play)
+
+
+def test_a_pod_that_is_being_deleted_no_longer_waits_for_its_devices() -> None:
+    async def play(stage: Stage) -> None:
+        held = pod("p", claim="c")
+        held["metadata"]["finalizers"] = ["example.com/held"]
+        await stage.create(device_class(), claim("c"), fabric(), *map(node, NODES), held)
+        await asyncio.sleep(5)
+        assert (await stage.claims())["c"]["status"]["reservedFor"]
+        await stage.delete(pod("p"))
+        await asyncio.sleep(5)
+        assert (await stage.pod("p"))["metadata"]["deletionTimestamp"]
+        assert not (await stage.claims())["c"]["status"].get("reservedFor")
+
+    on_stage(play)

@@ -50,6 +50,23 @@ def test_the_highest_priority_comes_first_and_then_who_waits_longest() -> None:
     assert [popped(queue) for _ in range(4)] == ["urgent", "old", "young", None]
 
 
+def test_nothing_is_kept_for_a_pod_that_waits_for_its_devices_however_much_happens_meanwhile() -> None:
+    clock = FakeClock()
+    queue = make_queue(clock)
+    for name in ("waits", "tried"):
+        queue.add(pod(name))
+        popped(queue)
+    queue.waits("uid-waits")
+    for _ in range(10):
+        queue.happened(SLICE)
+    queue.retry("uid-tried", "", error=False)
+    assert queue.events_kept == 0
+    queue.reject("uid-waits", frozenset({"DynamicResources"}), "no devices")
+    entry = queue.get("uid-waits")
+    assert entry is not None
+    assert entry.place is Place.BACKOFF
+
+
 def test_a_rejected_pod_waits_for_an_event_that_may_help_its_plugins() -> None:
     clock = FakeClock()
     queue = make_queue(clock)
