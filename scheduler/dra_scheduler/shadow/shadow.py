@@ -137,6 +137,9 @@ class Shadow:
         if decision is None:
             self._queue.retry(pod.uid, "", error=False)
             return
+        if self._queue.get(pod.uid) is None:
+            # Bound or deleted while it was decided; a Bind is assumed only for a pod that is still there.
+            return
         first = self._opinions.get(pod.uid)
         now = self._clock.monotonic()
         opinion = self._opinions[pod.uid] = Opinion(
@@ -164,7 +167,9 @@ class Shadow:
             # What we do not evaluate is no opinion; whoever binds it is neither right nor wrong.
             self._opinions.pop(pod.uid, None)
             self._queue.remove(pod.uid)
-            self._compared("not-evaluated", opinion, message)
+            if pod.uid not in self._told:
+                self._told[pod.uid] = "not-evaluated", message
+                self._compared("not-evaluated", opinion, message)
         elif reject.kind == "error":
             self._queue.retry(pod.uid, message, error=True)
         else:

@@ -9,12 +9,20 @@ from typing import Any
 
 import pytest
 
+from dra_allocator.allocator import Allocator
 from dra_api.transport import Request, Response
+from dra_embedded.virtual_time import VirtualClock, run_virtual
+from dra_scheduler.cache.pod_info import PodInfo
+from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.settings import Settings
 from dra_scheduler.shadow.durations import Durations
+from dra_scheduler.shadow.judge import Judge
 from dra_scheduler.shadow.opinion import Compared
 from dra_scheduler.shadow.run import run_shadow
+from dra_scheduler.shadow.shadow import Shadow
 from dra_scheduler.shadow.tally import Tally
+from support.known import known_cluster, some_nodes
+from support.objects import make_pod
 from support.stage import Stage, claim, device_class, node, on_stage, pod, resource_slice, template
 
 Raw = dict[str, Any]
@@ -208,6 +216,50 @@ def test_a_shadow_that_is_gone_over_for_long_holds_no_more_than_it_did() -> None
 
     _, tally = shadowed(script)
     assert sum(tally.counts.values()) == 40
+
+
+def test_a_pod_that_is_not_evaluated_is_told_once_whatever_else_happens_to_it() -> None:
+    async def script(stage: Stage) -> None:
+        await two_nodes(stage)
+        spread = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
+        await stage.create(pod("p", template="gpu", topologySpreadConstraints=[spread]))
+        for message in ("one", "two", "three"):
+            await asyncio.sleep(2)
+            condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": message}
+            await stage.patch(pod("p"), {"status": {"conditions": [condition]}}, "status")
+
+    told, _ = shadowed(script, start=False)
+    assert [one.kind for one in told] == ["not-evaluated"]
+
+
+class Slow:
+    """A cycle that needs a while to find that a pod fits nowhere."""
+
+    async def decide(self, pod: PodInfo) -> Reject:
+        await asyncio.sleep(1)
+        return Reject("unschedulable", frozenset({"DynamicResources"}), 1, {"no": 1})
+
+
+def test_a_decision_that_comes_after_the_other_scheduler_has_bound_the_pod_counts_for_nothing() -> None:
+    async def play(clock: VirtualClock) -> list[Compared]:
+        cluster = known_cluster(some_nodes(1))
+        told: list[Compared] = []
+        judge = Judge(cluster, Allocator(share_ids=str), clock)
+        slow: Any = Slow()
+        shadow = Shadow(cluster, slow, judge, Settings(), clock, names=None, tell=told.append)
+        running = asyncio.create_task(shadow.run())
+        waiting, bound = make_pod("p"), make_pod("p", node="n0")
+        bound["metadata"]["resourceVersion"] = "9"
+        cluster.apply_pod(None, waiting)
+        await asyncio.sleep(0.1)
+        cluster.apply_pod(waiting, bound)
+        await asyncio.sleep(2)
+        cluster.apply_pod(bound, None)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        return told
+
+    assert [one.kind for one in run_virtual(play)] == ["first"]
 
 
 @pytest.mark.parametrize("seconds", [0.00001, 0.001, 0.0123, 1.5, 900.0])
