@@ -1,4 +1,4 @@
-"""How late the event loop is: it carries watches, the lease and probes, so nothing may hold it for long."""
+"""How late the event loop is: it carries watches and probes, so nothing may hold it for long."""
 
 from __future__ import annotations
 

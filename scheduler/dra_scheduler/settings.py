@@ -18,9 +18,6 @@ class Settings(BaseModel):
     instance: str = Field(default="dra-scheduler", min_length=1, max_length=128)
     """`reportingInstance` of the events we write: the name of this process. Default: `dra-scheduler`."""
 
-    lease_name: str = Field(default="dra-scheduler", min_length=1)
-    """Name of the lease that the leader holds. Default: `dra-scheduler`."""
-
     http: str | None = None
     """`host:port` for /livez, /readyz and /metrics. None (default): no HTTP at all."""
 

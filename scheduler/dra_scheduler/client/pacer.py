@@ -1,4 +1,4 @@
-"""Long loops that share the event loop with lease renewal, probes and watches."""
+"""Long loops that share the event loop with probes and watches."""
 
 from __future__ import annotations
 

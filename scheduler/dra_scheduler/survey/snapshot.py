@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Literal
 
 from dra_api.references import (
-    CORE_EVENT,
     DEVICE_CLASS,
     DEVICE_TAINT_RULE,
     NAMESPACE,
@@ -40,9 +39,6 @@ KINDS: tuple[Resource, ...] = (
 
 OPTIONAL: tuple[Resource, ...] = (POD_GROUP, DEVICE_TAINT_RULE)
 """Kinds that many servers do not have: nothing is missing then."""
-
-WITH_EVENTS: tuple[Resource, ...] = (*KINDS, CORE_EVENT)
-"""The same and the events, of which there may be many."""
 
 
 @dataclass(frozen=True, slots=True)

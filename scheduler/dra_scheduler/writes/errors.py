@@ -2,7 +2,7 @@
 
 SchedulerError
   WriteError
-    NotWriterError          we may not write now (the lease is not ours): nothing was sent
+    NotWriterError          we may not write now (`may_write` says so): nothing was sent
     ClaimLostError          the claim is no longer what the decision was made for: decide anew
     AnswerDiffersError      the API server dropped a field: a feature gate is off there
     ClaimRefusedError       the API server refuses to create a claim: quota, admission, or the scheduler's role
