@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from dra_bench.performance_page import sections
+
 ROOT = Path(__file__).resolve().parents[1]
 RECORD = ROOT / "benchmarks" / "results" / "performance.json"
 DOCUMENT = ROOT / "docs" / "performance.md"
@@ -205,7 +207,7 @@ def svg(rows: list[Row]) -> str:
 def document() -> str:
     runs = load()["runs"]
     rows = sorted((row for run in runs for row in run["rows"]), key=lambda row: (row["nodes"] == 1, *key(row)))
-    return "\n".join([HEAD, *decisions(rows), *growth(rows), *scale(rows), MEANING, *conditions(runs)])
+    return "\n".join([HEAD, *decisions(rows), *growth(rows), *scale(rows), MEANING, *conditions(runs), *sections()])
 
 
 def main() -> int:

@@ -32,6 +32,7 @@ TLS = ("asyncio.sslproto:SSLProtocol._do_write",)
         (("dra_scheduler.cache.pod_info:pod_info", "dra_scheduler.cache.cluster:Cluster.apply_pod"), "decode: objects"),
         (("dra_scheduler.cache.pod_store:PodStore.observe",), "cache: stores and ledger"),
         (("dra_scheduler.client.reflector:Reflector._take",), "decode: JSON of watches"),
+        (("dra_bench.cluster.ceiling:Writer._finalizer",), "write: finalizer"),
         (TLS, READING),
         ((), EVENT_LOOP),
     ],

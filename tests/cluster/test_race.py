@@ -16,7 +16,7 @@ def test_all_schedulers_bind_all_pods_and_no_device_twice(
     saved = tmp_path / "rows.json"
     size = ["--nodes", "10", "--devices", "8", "--pods", "40", "--selector", "--rounds", "1"]
     assert main(["cluster", *size, "-o", "json", "--save", str(saved)]) == 0
-    rows = orjson.loads(saved.read_bytes())
+    rows = orjson.loads(saved.read_bytes())["rows"]
     assert [row["scheduler"] for row in rows] == ["ours", "kube-scheduler", "ceiling"]
     assert all(row["double_allocations"] == 0 and row["pods_per_s"] > 0 for row in rows)
     assert [row["writes_per_pod"] for row in rows if row["scheduler"] == "ceiling"] == [4.0]

@@ -13,6 +13,7 @@ import orjson
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from dra_bench.allocate.saved import conditions
 from dra_bench.cluster import show
 from dra_bench.cluster.contestant import Contestant, external, known
 from dra_bench.cluster.errors import RaceError
@@ -54,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--defaults", action="store_true", help="the flags that every component has by itself")
     parser.add_argument("--open-loop", type=float, metavar="RATE", help="instead: latency at so many pods a second")
     parser.add_argument("-o", "--output", choices=("table", "json"), default="table", help="default: table")
-    parser.add_argument("--save", type=Path, metavar="F", help="also write the rows to a file (JSON)")
+    parser.add_argument("--save", type=Path, metavar="F", help="also write rows and conditions to a file (JSON)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ def execute(arguments: argparse.Namespace) -> int:
         failure = str(error)
     _print(rows, arguments.output)
     if arguments.save and rows:
-        arguments.save.write_bytes(_json(rows))
+        saved = {"conditions": conditions("wall"), "rows": [row.as_json() for row in rows]}
+        arguments.save.write_bytes(orjson.dumps(saved, option=orjson.OPT_INDENT_2) + b"\n")
     if failure:
         print(f"error: {failure}", file=sys.stderr)
     doubles = sum(row.double_allocations for row in rows if isinstance(row, Row))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from dra_bench.profile.errors import ProfileError
 from dra_bench.profile.sampler import Sample
-from dra_bench.profile.stages import DECIDING, STAGES, is_http, stage
+from dra_bench.profile.stages import DECIDING, FIRST_WRITE, STAGES, is_http, stage
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,9 @@ class Account:
 
 
 def after_start(samples: Sequence[Sample]) -> list[Sample]:
-    """Leave out what comes before the first decision: what is loaded once is no pod's."""
-    first = next((number for number, (_, stack) in enumerate(samples) if stage(stack) in DECIDING), len(samples))
+    """Leave out what comes before the first decision, or write: what is loaded once is no pod's."""
+    begun = (*DECIDING, FIRST_WRITE)
+    first = next((number for number, (_, stack) in enumerate(samples) if stage(stack) in begun), len(samples))
     return list(samples[first:])
 
 
@@ -50,8 +51,8 @@ def stages(samples: Sequence[Sample], pods: int) -> tuple[Stage, ...]:
     """Return the stages that took time, in the order of a pod's way. Raises ProfileError."""
     if not samples:
         raise ProfileError("there are no samples: race more pods")
-    total: Counter[str] = Counter()
-    http: Counter[str] = Counter()
+    total: defaultdict[str, float] = defaultdict(float)
+    http: defaultdict[str, float] = defaultdict(float)
     for seconds, stack in samples:
         name = stage(stack)
         total[name] += seconds

@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 from rich.console import Console
 
+from dra_bench.allocate.saved import conditions
 from dra_bench.cluster.command import positive
 from dra_bench.cluster.contestant import KNOWN, Contestant
 from dra_bench.cluster.errors import RaceError
@@ -66,7 +67,8 @@ def execute(arguments: argparse.Namespace) -> int:
         return 1
     content = orjson.dumps([one.as_json() for one in accounts], option=orjson.OPT_INDENT_2) + b"\n"
     if arguments.save:
-        arguments.save.write_bytes(content)
+        saved = {"conditions": conditions("cpu"), "rows": [one.as_json() for one in accounts]}
+        arguments.save.write_bytes(orjson.dumps(saved, option=orjson.OPT_INDENT_2) + b"\n")
     if arguments.output == "json":
         print(content.decode(), end="")
     else:

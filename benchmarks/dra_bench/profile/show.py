@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 
 from rich.table import Table
@@ -32,13 +32,13 @@ def table(accounts: Sequence[Account]) -> Table:
 
 def hot_spots(name: str, samples: Sequence[Sample], pods: int, count: int) -> Table:
     """The functions in which the most time went, what they call not counted."""
-    own: Counter[tuple[str, str]] = Counter()
+    own: defaultdict[tuple[str, str], float] = defaultdict(float)
     for seconds, stack in samples:
         own[stage(stack), stack[0] if stack else "?"] += seconds
     shown = Table(title=f"{name}: functions")
     for column in ("ms per pod", "function", "stage"):
         shown.add_column(column)
-    for (where, function), seconds in own.most_common(count):
+    for (where, function), seconds in sorted(own.items(), key=lambda item: -item[1])[:count]:
         shown.add_row(f"{seconds / pods * 1000:.3f}", function, where)
     return shown
 

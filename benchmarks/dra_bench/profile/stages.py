@@ -11,6 +11,8 @@ START = "start"
 DEVICES = "decide: devices"
 FILTERS = "decide: filters, score, commit"
 DECIDING = (DEVICES, FILTERS)
+FIRST_WRITE = "write: finalizer"
+CEILING = "dra_bench.cluster.ceiling:Writer"
 RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
     # The first rule of which a call under way begins with one of the words says the stage.
     (
@@ -24,17 +26,23 @@ RULES: tuple[tuple[str, tuple[str, ...]], ...] = (
             "dra_scheduler.client.kubeconfig",
         ),
     ),
-    ("write: finalizer", ("dra_scheduler.writes.claim_writer:ClaimWriter._protect",)),
-    ("write: event", ("dra_scheduler.writes.event_writer:EventWriter._", "dra_scheduler.writes.outbox:")),
-    ("write: binding", ("dra_scheduler.writes.binding_writer:",)),
+    (FIRST_WRITE, ("dra_scheduler.writes.claim_writer:ClaimWriter._protect", f"{CEILING}._finalizer")),
+    (
+        "write: event",
+        ("dra_scheduler.writes.event_writer:EventWriter._", "dra_scheduler.writes.outbox:", f"{CEILING}._event"),
+    ),
+    ("write: binding", ("dra_scheduler.writes.binding_writer:", f"{CEILING}._bind")),
     ("write: condition", ("dra_scheduler.writes.condition_writer:",)),
     (DEVICES, ("dra_allocator.attempt", "dra_allocator.allocator", "dra_scheduler.cycle.walk:")),
     ("cache: hints and queue", ("dra_scheduler.queue.",)),
     ("decode: versions", ("dra_api.versions",)),
     ("decode: objects", ("dra_scheduler.cache.pod_info:pod_info", "dra_api.decode", "dra_scheduler.cache.node_info:")),
     ("cache: stores and ledger", ("dra_scheduler.cache.", "dra_allocator.ledger", "dra_allocator.table")),
-    ("write: claim status", ("dra_scheduler.writes.claim_writer:", "dra_scheduler.writes.comparison:")),
-    ("decode: JSON of watches", ("dra_scheduler.client.reflector:Reflector._take",)),
+    (
+        "write: claim status",
+        ("dra_scheduler.writes.claim_writer:", "dra_scheduler.writes.comparison:", f"{CEILING}._status"),
+    ),
+    ("decode: JSON of watches", ("dra_scheduler.client.reflector:Reflector._take", f"{CEILING}._follow")),
     ("decode: watch streams", ("dra_scheduler.client.reflector:",)),
     (FILTERS, ("dra_scheduler.cycle.",)),
     ("bind task, reports", ("dra_scheduler.binding:", "dra_scheduler.loop:", "dra_scheduler.report.")),
