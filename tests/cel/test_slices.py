@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 DEAR = (
     "lists.range(40).map(x, lists.range(40).map(y, x + y)).flatten().sum() == 62400",
-    "lists.range(40000).all(i, 1 / 0 == 1 || true)",
+    "lists.range(10000).all(i, 1 / 0 == 1 || true)",
     f"lists.range(300).exists(x, {A}.nosuch == x) || lists.range(300).exists_one(x, x == 7)",
     "lists.range(30).all(x, lists.range(30).all(y, lists.range(30).all(z, x + y + z >= 0)))",
     "lists.range(60).all(x, lists.range(60).all(y, lists.range(60).all(z, x + y + z >= 0)))",
@@ -70,12 +70,13 @@ def every(length: int) -> Answers:
 
 
 @pytest.mark.parametrize("text", DEAR)
-@pytest.mark.parametrize("length", [1, 2, 7])
-def test_slices_of_any_length_change_neither_result_nor_cost_nor_error(text: str, length: int) -> None:
+def test_slices_of_any_length_change_neither_result_nor_cost_nor_error(text: str) -> None:
     selector = compile_selector(text)
-    for device in DEVICES[:2]:
+    for device in DEVICES[:2] if selector.reads else DEVICES[:1]:
         whole = outcome(partial(selector.evaluate, device))
-        assert outcome(lambda: run(selector.start(device), every(length))[0]) == whole  # noqa: B023 - called at once
+        for length in (1, 2, 7):
+            pieces = outcome(lambda: run(selector.start(device), every(length))[0])  # noqa: B023 - called at once
+            assert pieces == whole, f"slices of {length}"
 
 
 @given(EXPRESSION, st.lists(st.booleans(), max_size=30))
