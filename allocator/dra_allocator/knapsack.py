@@ -3,7 +3,8 @@
 However one weighs the counters against each other, the lightest devices that are enough must not weigh more than what
 is left. With one counter that is the exact answer; with several it is that of the linear relaxation, once the weights
 are found that speak most against it. They are looked for by weighing more what the lightest devices exceed. What the
-relaxation leaves open is decided by branch and bound, within a limit: the problem is NP-hard.
+relaxation leaves open is decided by branch and bound, or by all sums that there are, both within limits: the problem
+is NP-hard.
 
 Amounts are floats: a sum must be above what is left by more than `_MARGIN`, far more than rounding can do, to count.
 """
@@ -19,6 +20,7 @@ import numpy as np
 from dra_allocator.arrays import IntArray
 from dra_allocator.lightest import FREE, IN, OUT, Fixed, Floats, Lightest
 from dra_allocator.matching import Demand
+from dra_allocator.reachable import Reachable
 
 _MARGIN = 1 + 1e-9
 _FIRST_ROUNDS = 12
@@ -40,10 +42,12 @@ class Knapsack:
         local = [(wanted, [places[row] for row in some]) for wanted, some in demands]
         involved = amounts[rows]
         tight = np.flatnonzero(involved.sum(axis=0) > left * _MARGIN)
+        self._tight, self._counters = tight, amounts.shape[1]
         self._amounts = involved[:, tight]
         self._left = left[tight]
         self._scale = np.maximum(self._left, 1.0)
         self._wanted, self._own = local[0]
+        self._total = sum(wanted for wanted, _ in local)
         self._later = Lightest(local[1:]) if len(local) > 1 else None
         self._all = Lightest(local)
 
@@ -68,6 +72,14 @@ class Knapsack:
                 return [False] * len(self._own)
         return possible
 
+    def strictest(self) -> Floats:
+        """Return ways to weigh all the counters, one per column: each alone, and the strictest ones."""
+        bound = _Bound(1 / self._scale)
+        self._tighten(bound, np.zeros(len(self._amounts), np.int8), _FIRST_ROUNDS)
+        weights = np.zeros(self._counters)
+        weights[self._tight] = bound.weights
+        return np.column_stack([np.eye(self._counters), weights])
+
     def _used(self, weights: Floats, fixed: Fixed) -> float:
         """Return which part of what is left the lightest take; above 1: nothing is possible."""
         heavy = self._amounts @ weights
@@ -85,7 +97,7 @@ class Knapsack:
         stack = [(fixed, bound.weights)]
         while stack:
             if not effort:
-                return True
+                return self._adds_up(bound.weights)
             effort -= 1
             fixed, weights = stack.pop()
             bound = _Bound(weights)
@@ -103,6 +115,12 @@ class Knapsack:
                     other[at] = way
                     stack.append((other, bound.weights))
         return False
+
+    def _adds_up(self, weights: Floats) -> bool:
+        """Return whether so many rows may fit, whichever demand they are for."""
+        ways = np.column_stack([np.eye(len(self._left)), weights])
+        reachable = Reachable(self._amounts, self._left, self._total, ways)
+        return not reachable.is_complete or reachable.is_possible
 
     def _fix(self, bound: _Bound, fixed: Fixed) -> Fixed:
         """Return with more rows in or out: those whose exchange for another makes the lightest too heavy."""

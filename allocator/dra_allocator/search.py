@@ -37,7 +37,7 @@ from dra_allocator.rules.rule import Rule
 _CHECK_EVERY = 16
 _PATIENCE = 100
 """After so many steps counters are looked at more closely, at most `_EFFORT` branches each time: some milliseconds."""
-_EFFORT = 64
+_EFFORT = 16
 _MAX_FAILED_STATES = 1 << 17
 
 
@@ -273,8 +273,20 @@ class Search:
         if self._counters is not None:
             effort = _EFFORT if self.steps >= _PATIENCE else 0
             kept = self._counters.firsts(Need(candidates, kept, wanted), self._demands(later), effort)
+            if effort and kept and not later:
+                kept = self._exactly(frame, Need(candidates, kept, wanted), self._counters)
             self._evaluated = True  # the budget is asked next
         return kept
+
+    def _exactly(self, frame: _Pick, need: Need, counters: Counters) -> Sequence[int]:
+        candidates = need.candidates
+        taken = [position for _, position in self.picks[len(self.picks) - frame.number :]]
+        rows = [
+            position
+            for position in candidates.positions
+            if position in taken or (candidates.status[position] and self._is_free(candidates, position))
+        ]
+        return counters.exact_firsts(need, taken, rows)
 
     def _can_go_on(self, own: Need, later: Sequence[Sequence[Need]]) -> bool:
         """Return whether this request, from these devices, and the later ones find enough, each and all together."""

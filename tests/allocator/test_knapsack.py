@@ -15,10 +15,11 @@ from dra_allocator.knapsack import Knapsack
 from dra_allocator.lightest import IN, OUT, Lightest
 from dra_allocator.matching import Demand
 from dra_allocator.outcome import Allocation
+from dra_allocator.reachable import Reachable
 from support import brute_force
 from support.devices import DRIVER, Cluster, claim, counter_set, counters, device, picked, request, resource_slice
 
-many = settings(max_examples=150, deadline=None)
+many = settings(max_examples=60, deadline=None)
 Matrix = list[list[int]]
 
 
@@ -141,3 +142,35 @@ def test_the_first_solution_among_different_partitions_is_the_documented_one(
     assert (picked(outcome)[0] if isinstance(outcome, Allocation) else None) == (
         None if expected is None else [pick[3].device for pick in expected]
     )
+
+
+@many
+@given(knapsacks(), st.integers(0, 2))
+def test_sums_of_the_last_rows_say_exactly_which_can_be_the_first(
+    made: tuple[Matrix, list[int], list[Demand]], taken: int
+) -> None:
+    """`taken` rows, the first ones, are given already; one number of further ones is wanted."""
+    amounts, most, wanted = made[0], made[1], made[2][0][0]
+    weights = np.column_stack([np.eye(len(most)), np.ones(len(most))])
+    reachable = Reachable(np.array(amounts, float), np.array(most, float), wanted + taken, weights)
+    left = [amount - sum(row[column] for row in amounts[:taken]) for column, amount in enumerate(most)]
+    assume(min(left) >= 0)
+    rows = [*range(taken, len(amounts))]
+    found = {way[0][0] for way in solutions(amounts, left, [(wanted, rows)])}
+    possible = reachable.firsts(rows, wanted, np.array(left, float))
+    assert {row for row, may_be in zip(rows, possible, strict=True) if may_be} == found
+
+
+def test_different_partitions_that_have_to_add_up_exactly() -> None:
+    """a + b is the same for all of them: ten take exactly what is left of both, a sum that few choices have."""
+    amounts = [{"a": 100 + 37 * at % 101, "b": 250 - 37 * at % 101, "c": 100 + 53 * at % 97} for at in range(24)]
+    devices = [device(f"d{at:03}", consumes_counters=(counters("set", **one),)) for at, one in enumerate(amounts)]
+    slices = [
+        resource_slice("c", shared_counters=(counter_set("set", a=1500, b=2000, c=1300),), node="n1", slice_count=2),
+        resource_slice("s", devices, node="n1", slice_count=2),
+    ]
+    outcome = Cluster(*slices).allocate(claim(request(count=10)))
+    by_name = {f"d{at:03}": one for at, one in enumerate(amounts)}
+    chosen = [by_name[name] for name in picked(outcome)[0]]
+    assert sum(one["a"] for one in chosen) == 1500
+    assert sum(one["c"] for one in chosen) <= 1300

@@ -15,6 +15,7 @@ from dra_allocator.lightest import Floats
 from dra_allocator.matching import Demand
 from dra_allocator.pools import PoolOnNode, counter_sets
 from dra_allocator.problem import NodeProblem
+from dra_allocator.reachable import Reachable
 from dra_allocator.rules.pool_use import Charges, held_consumption
 from dra_allocator.traits import Traits
 
@@ -38,6 +39,7 @@ class Counters:
         self._amounts: dict[int, tuple[tuple[Counter, int], ...]] = {}
         self._columns: dict[tuple[int, Counter], int] = {}
         self._matrix: Floats | None = None
+        self._reachable: tuple[Hashable, Reachable] | None = None
 
     def take(self, request: Candidates, position: int) -> bool:
         """See `Rule`."""
@@ -108,10 +110,35 @@ class Counters:
         if free:
             matrix = matrix.copy()
             matrix[free] = 0
-        left = np.array([max(0, self._pool_left(number)[counter]) for number, counter in self._columns], np.float64)
+        left = self._room()
         demands = [(need.wanted, need.positions), *later]
         possible = Knapsack(matrix, left, demands).firsts(effort)
         return [position for position, may_be in zip(need.positions, possible, strict=True) if may_be]
+
+    def exact_firsts(self, need: Need, taken: Sequence[int], rows: Sequence[int]) -> Sequence[int]:
+        """Like `firsts`, but exact, for the last request: if sums are few enough, and no device can be shared.
+
+        `taken`: what the request has been given; `rows`: those and all others it could have had, in order.
+        """
+        matrix = self._consumed()
+        if need.candidates.admin or matrix is None or any(map(self._problem.is_shareable, rows)):
+            return need.positions
+        left = self._room()
+        before = left + matrix[list(taken)].sum(axis=0)
+        key = id(need.candidates), tuple(rows), tuple(before.tolist())
+        if self._reachable is None or self._reachable[0] != key:
+            some, wanted = matrix[list(rows)], need.wanted + len(taken)
+            weights = Knapsack(some, before, [(wanted, range(len(rows)))]).strictest()
+            self._reachable = key, Reachable(some, before, wanted, weights)
+        reachable = self._reachable[1]
+        if not reachable.is_complete:
+            return need.positions
+        places = {position: at for at, position in enumerate(rows)}
+        possible = reachable.firsts([places[one] for one in need.positions], need.wanted, left)
+        return [position for position, may_be in zip(need.positions, possible, strict=True) if may_be]
+
+    def _room(self) -> Floats:
+        return np.array([max(0, self._pool_left(number)[counter]) for number, counter in self._columns], np.float64)
 
     def _consumed(self) -> Floats | None:
         """Return what each device consumes, one column per counter; None: too much to compute with."""
