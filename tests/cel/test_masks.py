@@ -226,7 +226,7 @@ def assert_agrees(selector: Selector, table: GrowingTable) -> None:
         assert outcome(selector.resolve, table, row) == expected
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(EXPRESSION, st.lists(DEVICE, min_size=1, max_size=12), st.lists(DEVICE, max_size=4))
 def test_columns_agree_with_single_devices(text: str, devices: list[DeviceFields], later: list[DeviceFields]) -> None:
     selector = compile_selector(text)
