@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -40,7 +39,6 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (*mutate.SOURCES, "manifests"):
         (tmp_path / "root" / name).mkdir(parents=True)
     root = tmp_path / "root"
-    shutil.copy(mutate.ROOT / "pyproject.toml", root)
     (root / "cel" / "answer.py").write_text("ANSWER = 42\n")
     (root / "tests" / "test_answer.py").write_text(
         "from answer import ANSWER\n\n\ndef test_answer() -> None:\n    assert ANSWER == 42\n"
@@ -51,6 +49,10 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(mutate, "ROOT", root)
     monkeypatch.setattr(mutate, "FOLDER", root / "tests" / "mutations")
     monkeypatch.setattr("sys.argv", ["mutate.py"])
+    # The tests of the small tree need no plugin but the one whose option is given; each import is paid five times.
+    (root / "pyproject.toml").write_text('[tool.pytest.ini_options]\npythonpath = ["tests"]\n')
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin")
     return root
 
 
