@@ -94,11 +94,12 @@ class GroupConditionWriter:
         since = observed.get("lastTransitionTime") if observed is not None and was == scheduled else None
         version = group.raw["metadata"].get("resourceVersion") or ""
         wanted = GroupCondition(scheduled, reason, message[:MESSAGE_LIMIT], group.generation, version, since)
-        if observed is not None and _same(observed, wanted):
+        said = written is not None and (written.reason, written.message) == (wanted.reason, wanted.message)
+        if (observed is not None and _same(observed, wanted)) or (said and not scheduled):
+            # What waits to be written is no longer so.
+            self._outbox.discard(ref)
             return
         if written is not None and not scheduled:
-            if (written.reason, written.message) == (wanted.reason, wanted.message):
-                return
             wanted = replace(wanted, since=written.since)
         self._outbox.put(ref, wanted, self._due(wanted, written, at))
 

@@ -55,6 +55,18 @@ def test_a_group_says_why_it_is_not_scheduled_and_then_that_it_is() -> None:
     run(test)
 
 
+def test_what_is_true_again_before_something_else_was_written_stays() -> None:
+    async def test(world: World, writer: GroupConditionWriter) -> None:
+        refuse(writer, await group(world), "too few")
+        await asyncio.sleep(1)
+        refuse(writer, await group(world), "no devices")
+        refuse(writer, await group(world), "too few")
+        await asyncio.sleep(60)
+        assert await shown(world) == ("False", "Unschedulable", "too few")
+
+    run(test)
+
+
 def test_what_is_said_already_is_not_written_again_and_changes_not_too_often() -> None:
     async def test(world: World, writer: GroupConditionWriter) -> None:
         for _ in range(3):
