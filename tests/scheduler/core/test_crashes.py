@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dra_bench.simulation.faults import Faults
-from support.chaos import Crashing
+from support.chaos import crash
 from support.invariants import check_invariants
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice, template
 
@@ -36,19 +36,9 @@ async def everything_runs(stage: Stage) -> None:
 @pytest.mark.parametrize("executed", [False, True], ids=["before it took effect", "after it took effect"])
 def test_a_crash_at_any_write_changes_nothing_in_the_end(executed: bool) -> None:
     async def play(stage: Stage, at: int) -> bool:
-        await stage.create(*objects())
-        await stage.cluster.settle()
-        transport = Crashing(stage.transport, at, executed=executed)
-        await stage.start(transport)
-        settled = asyncio.create_task(stage.settle())
-        crashed = asyncio.create_task(transport.crashed.wait())
-        await asyncio.wait({settled, crashed}, return_when=asyncio.FIRST_COMPLETED)
-        settled.cancel()
-        crashed.cancel()
-        await stage.kill()
-        await stage.start()
+        crashed = await crash(stage, objects(), at, executed=executed)
         await everything_runs(stage)
-        return transport.crashed.is_set()
+        return crashed
 
     writes = 0
     while on_stage(lambda stage, at=writes: play(stage, at), start=False):  # type: ignore[misc]

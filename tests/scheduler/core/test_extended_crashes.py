@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dra_bench.simulation.faults import Faults
 from dra_scheduler.settings import Settings
-from support.chaos import Crashing
+from support.chaos import crash
 from support.invariants import check_invariants
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
@@ -70,19 +70,9 @@ async def everything_runs(stage: Stage) -> None:
 def test_a_crash_at_any_write_leaves_no_special_claim_behind(executed: bool) -> None:
     def crashing(at: int) -> Callable[[Stage], object]:
         async def play(stage: Stage) -> bool:
-            await stage.create(*objects())
-            await stage.cluster.settle()
-            transport = Crashing(stage.transport, at, executed=executed)
-            await stage.start(transport)
-            settled = asyncio.create_task(stage.settle())
-            crashed = asyncio.create_task(transport.crashed.wait())
-            await asyncio.wait({settled, crashed}, return_when=asyncio.FIRST_COMPLETED)
-            settled.cancel()
-            crashed.cancel()
-            await stage.kill()
-            await stage.start()
+            crashed = await crash(stage, objects(), at, executed=executed)
             await everything_runs(stage)
-            return transport.crashed.is_set()
+            return crashed
 
         return play
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.chaos import Crashing
+from support.chaos import crash
 from support.faulty import Faulty, status
 from support.gangs import SETTINGS, counters_slice, group_condition, halves_slice, member, pod_group, whole_or_half
 from support.invariants import check_invariants
@@ -222,23 +222,13 @@ def crashing_objects() -> list[Raw]:
 @pytest.mark.parametrize("executed", [False, True], ids=["before it took effect", "after it took effect"])
 def test_a_crash_at_any_write_brings_gangs_to_the_same_end(executed: bool) -> None:
     async def play(stage: Stage, at: int) -> bool:
-        await stage.create(*crashing_objects())
-        await stage.cluster.settle()
-        transport = Crashing(stage.transport, at, executed=executed)
-        await stage.start(transport)
-        settled = asyncio.create_task(stage.settle())
-        crashed = asyncio.create_task(transport.crashed.wait())
-        await asyncio.wait({settled, crashed}, return_when=asyncio.FIRST_COMPLETED)
-        settled.cancel()
-        crashed.cancel()
-        await stage.kill()
-        await stage.start()
+        crashed = await crash(stage, crashing_objects(), at, executed=executed)
         await stage.settle(30)
         await check_invariants(stage)
         assert await stage.nodes_of_pods() == {"pair0": "n1", "pair1": "n1", "team0": "n2", "team1": "n2"}, at
         for name in ("pair", "team"):
             assert (await group_condition(stage, name))[0] == "True"
-        return transport.crashed.is_set()
+        return crashed
 
     writes = 0
     while on_stage(lambda stage, at=writes: play(stage, at), SETTINGS, start=False):  # type: ignore[misc]
