@@ -13,7 +13,7 @@ from rich.console import Console
 
 from dra_bench.allocate import plot, saved, show
 from dra_bench.allocate.errors import PlotError, SavedFileError, UnknownWorkloadError, WorkerDiedError
-from dra_bench.allocate.job import Job, run_apart
+from dra_bench.allocate.job import Job, run
 from dra_bench.allocate.registry import GROUPS, WORKLOADS, chosen
 from dra_bench.allocate.row import KEYS, Row
 from dra_bench.allocate.scale.texts import texts
@@ -72,7 +72,10 @@ def test_json_has_a_list_of_rows_with_exactly_these_keys() -> None:
     assert rows[0]["rss_mib"] > 1
 
 
-def test_rows_are_saved_with_the_conditions_and_compared_with_later(tmp_path: Path) -> None:
+def test_rows_are_saved_with_the_conditions_and_compared_with_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dra_bench.allocate.session.run_apart", run)
     path = tmp_path / "before.json"
     assert bench("fill", "--nodes", "3", "--save", str(path)).code == 0
     assert {"commit", "python", "machine", "cores", "clock"} == set(json.loads(path.read_text())["conditions"])
@@ -133,7 +136,7 @@ def test_a_measurement_that_fails_is_said_and_the_others_go_on(monkeypatch: pyte
 
 @pytest.mark.parametrize("name", ["first/vectorised", "first/fallback", "load", "large"])
 def test_each_measurement_of_scale_has_its_rows(name: str) -> None:
-    rows = list(run_apart(Job(name, nodes=30, seconds=0), lambda what, part: None))
+    rows = list(run(Job(name, nodes=30, seconds=0), lambda what, part: None))
     assert {row.nodes for row in rows} == {30}
     assert [row.workload for row in rows] == (["large/stream", "large/change"] if name == "large" else [name])
 
