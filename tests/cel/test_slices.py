@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dra_bench.fuzz.shapes import SHAPES
@@ -79,6 +79,7 @@ def test_slices_of_any_length_change_neither_result_nor_cost_nor_error(text: str
             assert pieces == whole, f"slices of {length}"
 
 
+@settings(max_examples=50)
 @given(EXPRESSION, st.lists(st.booleans(), max_size=30))
 def test_random_expressions_do_not_depend_on_where_they_pause(text: str, answers: list[bool]) -> None:
     pauses = Answers(chain(answers, repeat(True)))
