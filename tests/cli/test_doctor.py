@@ -148,7 +148,7 @@ def test_missing_rights_are_a_problem_for_looking_and_a_warning_for_scheduling()
 
 
 def test_who_does_not_say_what_we_may_is_no_problem() -> None:
-    found = statuses(serve(*healthy()))
+    found = statuses(serve(*healthy(), forbidden=(REVIEW,)))
     assert found["rights-reading"][0] == "unknown"
     assert found["gates"][0] == "unknown"
     assert found["clock"][0] == "unknown"
