@@ -83,7 +83,7 @@ def test_a_crash_at_any_write_leaves_no_special_claim_behind(executed: bool) -> 
     assert writes >= 3 + 5 + 5 + 5
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from([0.02, 0.1, 0.25]))
 def test_faults_of_all_kinds_leave_no_special_claim_behind(seed: int, rate: float) -> None:
     async def play(stage: Stage) -> None:
