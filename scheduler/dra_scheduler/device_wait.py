@@ -83,6 +83,9 @@ class DeviceWait:
                 self.waiting.pop(pod.uid, None)
         if slot is not None:
             await slot.take()
+            # That may have taken long, too: other pods' writes are repeated until their outcome is known.
+            self._ready(pod, claims)
+            look()
 
     def _ready(self, pod: PodRef, claims: Sequence[Claim]) -> bool:
         if self._cluster.pods.get(pod.uid) is None:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 
+from dra_embedded.virtual_time import VirtualClock, run_virtual
+from dra_scheduler.device_wait import DeviceWait
 from dra_scheduler.settings import Settings
+from dra_scheduler.signals import Signals
+from dra_scheduler.slots import Slot
+from dra_scheduler.writes.errors import BindLostError
+from dra_scheduler.writes.refs import PodRef
 from support.invariants import check_invariants
+from support.known import known_cluster
+from support.objects import make_pod
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
 NODES = tuple(f"n{number}" for number in range(6))
@@ -155,3 +164,45 @@ def test_a_pod_that_is_being_deleted_no_longer_waits_for_its_devices() -> None:
         assert not (await stage.claims())["c"]["status"].get("reservedFor")
 
     on_stage(play)
+
+
+class MayGo:
+    """What a wait asks of a group."""
+
+    group = "group"
+    yes = False
+
+    def may_go(self, uid: str, *, ready: bool) -> bool:
+        return self.yes and ready
+
+
+def test_what_happens_while_a_pod_waits_for_a_place_to_be_bound_is_seen_before_it_is() -> None:
+    async def play(clock: VirtualClock) -> None:
+        cluster, signals, places = known_cluster(), Signals(), asyncio.Semaphore(1)
+        cluster.apply_pod(None, make_pod("p"))
+        (known,) = cluster.pods
+        together: Any = MayGo()
+        tainted = False
+
+        def look() -> None:
+            if tainted:
+                raise BindLostError("tainted")
+
+        async def begin(reason: str) -> None:
+            assert reason == "waiting for others of group"
+
+        await places.acquire()
+        wait = DeviceWait(cluster, signals, clock, 600).until_ready(
+            PodRef("default", "p", known.uid), [], begin, look=look, together=together, slot=Slot(places)
+        )
+        waiting = asyncio.create_task(wait)
+        await places.acquire()
+        together.yes = True
+        signals.notify(known.uid)
+        await asyncio.sleep(1)
+        tainted = True
+        places.release()
+        with pytest.raises(BindLostError, match="tainted"):
+            await waiting
+
+    run_virtual(play)
