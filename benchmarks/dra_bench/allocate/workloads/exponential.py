@@ -57,6 +57,17 @@ def _partitions(count: int, slots: int) -> tuple[list[JSON], list[JSON]]:
     return [objects.gpu(at, consumesCounters=consumes) for at in range(count)], counters
 
 
+def _different(count: int, **limits: int) -> tuple[list[JSON], list[JSON]]:
+    """Return partitions of which no two are alike and what there is of their three counters."""
+    amounts = [(100 + 37 * at % 101, 250 - 37 * at % 101, 100 + 53 * at % 97) for at in range(count)]
+    consumed = [{name: {"value": str(one)} for name, one in zip("abc", some, strict=True)} for some in amounts]
+    counters = {name: {"value": str(limit)} for name, limit in limits.items()}
+    devices = [
+        objects.gpu(at, consumesCounters=[{"counterSet": "all", "counters": one}]) for at, one in enumerate(consumed)
+    ]
+    return devices, [{"name": "all", "counters": counters}]
+
+
 def _sharing(count: int) -> list[JSON]:
     capacity = {"memory": {"value": "20Gi"}}
     return [objects.gpu(at, capacity=capacity, allowMultipleAllocations=True) for at in range(count)]
@@ -87,6 +98,8 @@ def _cases() -> list[_Case]:
         request(_half(0, 25), name="c", count=7),
     ]
     mixed = claim(*_named(6), constraints=[match("rack"), distinct("slot")])
+    tight, unlike = _different(24, a=1500, b=1900, c=1400), "24 partitions that are all different"
+    two_requests = claim(request(name="a", count=5), request(name="b", count=5))
     shares = _named(17, capacity={"requests": {"memory": "5Gi"}})
     return [
         _Case("five-of-four", "5 of 4 free devices, 16 in all, same model", _gpus(16), (five,), names),
@@ -106,6 +119,8 @@ def _cases() -> list[_Case]:
         _Case("overlapping", "11, 8 and 7 of overlapping sets, 25 devices", _gpus(25), (claim(*overlapping),)),
         _Case("two-claims", "two claims of 16 over 31 devices", _gpus(31), (claim(request(count=16)),) * 2),
         _Case("shares", "17 shares of 5Gi, room for 16", _sharing(4), (claim(*shares),)),
+        _Case("knapsack", f"10 of {unlike}", tight[0], (claim(request(count=10)),), counters=tight[1]),
+        _Case("knapsack-requests", f"5 and 5 of {unlike}", tight[0], (two_requests,), counters=tight[1]),
         _Case("last-alike", "4 alike, only the last 4 of 64 are", _last_alike(), (_matching(4, "group"),), fits=True),
     ]
 
