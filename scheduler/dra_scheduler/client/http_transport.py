@@ -21,11 +21,11 @@ from dra_api.clock import Clock
 from dra_api.transport import Request, Response, TransportError, WatchRefusedError
 from dra_scheduler.client.credentials import Credentials, Secret
 from dra_scheduler.client.errors import ConnectError
-from dra_scheduler.client.lanes import CONNECT_TIMEOUT, Address, Lanes
 from dra_scheduler.client.lines import LineSplitter
 from dra_scheduler.client.pool import Pool
 from dra_scheduler.client.tls import Fingerprint, TlsFiles
 
+CONNECT_TIMEOUT = 10.0
 READ_TIMEOUT = 60.0
 WRITE_TIMEOUT = 30.0
 """Seconds in all for a request; API servers give up after 60."""
@@ -118,8 +118,8 @@ class HttpTransport:
     async def _watch_answer(self, request: Request, secret: Secret) -> AsyncIterator[aiohttp.ClientResponse]:
         total = int(request.query.get("timeoutSeconds", WATCH_DEFAULT)) + WATCH_SLACK
         limits = aiohttp.ClientTimeout(total=total, sock_connect=CONNECT_TIMEOUT)
-        with self._pool_for(secret) as pool:
-            answer = await self._request(pool.session, request, secret, limits)
+        with self._pool_for(secret) as session:
+            answer = await self._request(session, request, secret, limits)
             async with answer:
                 try:
                     yield answer
@@ -131,11 +131,8 @@ class HttpTransport:
 
     async def _exchange(self, request: Request, secret: Secret) -> Response:
         limits = self._read_limits if request.method == "GET" else self._write_limits
-        with self._pool_for(secret) as pool:
-            if pool.lanes is not None and request.method != "GET":
-                head = _headers(request, secret)
-                return await pool.lanes.exchange(request.method, _target(request), head, request.body, WRITE_TIMEOUT)
-            answer = await self._request(pool.session, request, secret, limits)
+        with self._pool_for(secret) as session:
+            answer = await self._request(session, request, secret, limits)
             async with answer:
                 return await _response(answer)
 
@@ -143,12 +140,18 @@ class HttpTransport:
         self, session: aiohttp.ClientSession, request: Request, secret: Secret, limits: aiohttp.ClientTimeout
     ) -> aiohttp.ClientResponse:
         """Send, and wait for the answer's head."""
+        # Compression costs both sides more time than it saves on the networks that API servers are reached by.
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": USER_AGENT}
+        if request.body is not None:
+            headers["Content-Type"] = request.content_type
+        if secret.authorization is not None:
+            headers["Authorization"] = secret.authorization
         try:
             return await session.request(
                 request.method,
                 self._url(request),
                 data=request.body,
-                headers=_headers(request, secret),
+                headers=headers,
                 timeout=limits,
                 allow_redirects=False,
                 server_hostname=self.endpoint.server_name,
@@ -158,7 +161,8 @@ class HttpTransport:
             raise _no_answer(error) from error
 
     def _url(self, request: Request) -> URL:
-        return URL(f"{self.endpoint.server}{_target(request)}", encoded=True)
+        query = f"?{urlencode(request.query)}" if request.query else ""
+        return URL(f"{self.endpoint.server}{request.path}{query}", encoded=True)
 
     async def _secret(self) -> Secret:
         try:
@@ -195,15 +199,9 @@ class HttpTransport:
             retiring = asyncio.create_task(self._pool.retire(), name="old connections")
             self._retiring[retiring] = self._pool
             retiring.add_done_callback(self._retiring.pop)
-        pool = self._pool = Pool(context, self._lanes(context))
+        pool = self._pool = Pool(context)
         self._pool_secret, self._fingerprint, self._checked_at = secret, fingerprint, self._clock.monotonic()
         return pool
-
-    def _lanes(self, context: ssl.SSLContext | None) -> Lanes | None:
-        """What a proxy needs to be told, aiohttp knows."""
-        if self.endpoint.proxy is not None:
-            return None
-        return Lanes(Address.of(self.endpoint.server), context, self.endpoint.server_name, ANSWER_LIMIT)
 
     def _same_certificate(self, secret: Secret) -> bool:
         known = self._pool_secret
@@ -211,20 +209,6 @@ class HttpTransport:
 
     def _context(self, secret: Secret) -> ssl.SSLContext | None:
         return self.endpoint.tls.context(secret) if self.endpoint.server.startswith("https:") else None
-
-
-def _headers(request: Request, secret: Secret) -> dict[str, str]:
-    # Compression costs both sides more time than it saves on the networks that API servers are reached by.
-    headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": USER_AGENT}
-    if request.body is not None:
-        headers["Content-Type"] = request.content_type
-    if secret.authorization is not None:
-        headers["Authorization"] = secret.authorization
-    return headers
-
-
-def _target(request: Request) -> str:
-    return f"{request.path}?{urlencode(request.query)}" if request.query else request.path
 
 
 async def _response(answer: aiohttp.ClientResponse) -> Response:

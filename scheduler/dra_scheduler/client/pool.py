@@ -1,7 +1,4 @@
-"""Connections to one API server, replaced as a whole when certificates change.
-
-A session of aiohttp for lists, watches and proxies; lanes for everything else, which is short and frequent.
-"""
+"""Connections to one API server: a session of aiohttp, replaced as a whole when certificates change."""
 
 from __future__ import annotations
 
@@ -12,21 +9,19 @@ from typing import Any
 
 import aiohttp
 
-from dra_scheduler.client.lanes import Lanes
-from dra_scheduler.client.sockets import keep_alive
-
 CONNECTIONS = 256
 """At most at once; a watch holds one for as long as it lasts (HTTP/1.1)."""
 KEEP_ALIVE = 60.0
 """Seconds for which an unused connection is kept."""
 READ_BUFFER = 256 * 1024
+PROBE_AFTER, PROBE_EVERY, PROBES = 30, 10, 3
+"""Seconds of silence before TCP asks whether the other side is there, and so on: half-open watches end in a minute."""
 
 
 class Pool:
-    """A session, lanes, and how many requests are in them. `lanes` None: all requests go through the session."""
+    """A session and how many requests are in it."""
 
-    def __init__(self, context: ssl.SSLContext | None, lanes: Lanes | None = None) -> None:
-        self.lanes = lanes
+    def __init__(self, context: ssl.SSLContext | None) -> None:
         connector = aiohttp.TCPConnector(
             limit=CONNECTIONS,
             ssl=context if context is not None else True,
@@ -42,10 +37,10 @@ class Pool:
         self._in_use = 0
         self._unused = asyncio.Event()
 
-    def __enter__(self) -> Pool:
-        """Keep it open for one request."""
+    def __enter__(self) -> aiohttp.ClientSession:
+        """The session, for one request."""
         self._in_use += 1
-        return self
+        return self.session
 
     def __exit__(self, *exc: object) -> None:
         self._in_use -= 1
@@ -57,18 +52,20 @@ class Pool:
         while self._in_use:
             self._unused.clear()
             await self._unused.wait()
-        await self.close()
+        await self.session.close()
 
     async def close(self) -> None:
         """Close now; what is under way ends with an error."""
-        if self.lanes is not None:
-            self.lanes.close()
         await self.session.close()
 
 
 def _open_socket(address: tuple[Any, ...]) -> socket.socket:
     family, kind, protocol, *_ = address
     opened = socket.socket(family, kind, protocol)
-    keep_alive(opened)
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (("TCP_KEEPIDLE", PROBE_AFTER), ("TCP_KEEPINTVL", PROBE_EVERY), ("TCP_KEEPCNT", PROBES)):
+        option = getattr(socket, name, None)  # not every system has all of them
+        if option is not None:
+            opened.setsockopt(socket.IPPROTO_TCP, option, value)
     opened.setblocking(False)
     return opened

@@ -21,12 +21,6 @@ from support.https import Authority, Handler, Server, serve
 CLOCK = SystemClock()
 
 
-@pytest.fixture(params=["GET", "PATCH"])
-def method(request: pytest.FixtureRequest) -> str:
-    """Reads and writes go different ways, and have to end in the same."""
-    return str(request.param)
-
-
 async def fine(_: web.Request) -> web.StreamResponse:
     return web.json_response({"kind": "Pod"})
 
@@ -57,28 +51,28 @@ async def test_method_path_query_body_and_type_arrive_as_given_and_the_answer_co
         assert (response.status, response.body, response.headers["retry-after"]) == (409, b"no", "3")
 
 
-async def test_connections_are_kept_for_the_next_request(method: str) -> None:
+async def test_connections_are_kept_for_the_next_request() -> None:
     async with connected(fine) as (server, transport):
         for _ in range(5):
-            await transport.send(Request(method, "/"))
+            await transport.send(Request("GET", "/"))
         assert len(set(server.ports)) == 1
 
 
-async def test_a_redirect_is_not_followed_with_the_token(method: str) -> None:
+async def test_a_redirect_is_not_followed_with_the_token() -> None:
     async def handler(request: web.Request) -> web.StreamResponse:
         return web.Response(status=302, headers={"Location": "/elsewhere"})
 
     async with connected(handler) as (server, transport):
-        assert (await transport.send(Request(method, "/"))).status == 302
+        assert (await transport.send(Request("GET", "/"))).status == 302
         assert len(server.requests) == 1
 
 
-async def test_nobody_listening_is_known_not_to_have_been_sent(method: str) -> None:
+async def test_nobody_listening_is_known_not_to_have_been_sent() -> None:
     async with serve(fine) as server:
         url = server.url
     async with HttpTransport(Endpoint(url, TlsFiles()), FixedCredentials(Secret()), CLOCK) as transport:
         with pytest.raises(TransportError) as caught:
-            await transport.send(Request(method, "/"))
+            await transport.send(Request("GET", "/"))
         assert not caught.value.sent
 
 
@@ -100,7 +94,7 @@ async def test_a_cut_and_a_slow_answer_leave_the_outcome_open(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("chunked", [True, False])
-async def test_an_endless_answer_is_given_up(method: str, monkeypatch: pytest.MonkeyPatch, chunked: bool) -> None:
+async def test_an_endless_answer_is_given_up(monkeypatch: pytest.MonkeyPatch, chunked: bool) -> None:
     async def handler(request: web.Request) -> web.StreamResponse:
         if not chunked:
             return web.Response(body=b"x" * 200_000)
@@ -114,7 +108,7 @@ async def test_an_endless_answer_is_given_up(method: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(http_transport, "ANSWER_LIMIT", 100_000)
     async with connected(handler) as (_, transport):
         with pytest.raises(TransportError, match="larger than 100000 bytes"):
-            await transport.send(Request(method, "/"))
+            await transport.send(Request("GET", "/"))
 
 
 async def watching(request: web.Request) -> web.StreamResponse:
@@ -213,7 +207,7 @@ async def test_a_rotated_token_file_is_read_again_after_401_and_the_request_sent
             assert len([line async for line in lines]) == 3
 
 
-async def test_a_token_issued_anew_after_401_is_used_by_everybody_who_waited_for_it(method: str) -> None:
+async def test_a_token_issued_anew_after_401_is_used_by_everybody_who_waited_for_it() -> None:
     valid, issued = ["0"], []
 
     async def issue() -> Issued:
@@ -222,9 +216,9 @@ async def test_a_token_issued_anew_after_401_is_used_by_everybody_who_waited_for
         return Issued(Secret(f"Bearer {valid[0]}"))
 
     async with connected(guarded(valid), IssuedCredentials(issue, CLOCK)) as (_, transport):
-        await transport.send(Request(method, "/"))
+        await transport.send(Request("GET", "/"))
         valid[0] = "1"
-        answers = await asyncio.gather(*(transport.send(Request(method, "/")) for _ in range(20)))
+        answers = await asyncio.gather(*(transport.send(Request("GET", "/")) for _ in range(20)))
         assert {answer.status for answer in answers} == {200}
         assert issued == ["0", "1"]
 
@@ -240,37 +234,37 @@ async def secured(
             yield server, transport
 
 
-async def test_a_server_of_a_known_authority_is_trusted(method: str, tmp_path: Path) -> None:
+async def test_a_server_of_a_known_authority_is_trusted(tmp_path: Path) -> None:
     async with secured(tmp_path, TlsFiles(ca=str(tmp_path / "test-authority.crt"))) as (_, transport):
-        assert (await transport.send(Request(method, "/"))).status == 200
+        assert (await transport.send(Request("GET", "/"))).status == 200
 
 
-async def test_a_server_of_an_unknown_authority_or_name_is_not(method: str, tmp_path: Path) -> None:
+async def test_a_server_of_an_unknown_authority_or_name_is_not(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
     async with secured(tmp_path, TlsFiles(ca=str(Authority(other).file))) as (server, transport):
         with pytest.raises(TransportError, match="TLS: ") as caught:
-            await transport.send(Request(method, "/"))
+            await transport.send(Request("GET", "/"))
         assert not caught.value.sent
         assert server.requests == []
     async with secured(tmp_path, TlsFiles(ca=str(tmp_path / "test-authority.crt")), "elsewhere") as (_, transport):
         with pytest.raises(TransportError, match="TLS: "):
-            await transport.send(Request(method, "/"))
+            await transport.send(Request("GET", "/"))
 
 
-async def test_another_name_is_expected_if_the_kubeconfig_says_so(method: str, tmp_path: Path) -> None:
+async def test_another_name_is_expected_if_the_kubeconfig_says_so(tmp_path: Path) -> None:
     files = TlsFiles(ca=str(tmp_path / "test-authority.crt"))
     async with secured(tmp_path, files, "kubernetes.example", server_name="kubernetes.example") as (_, transport):
-        assert (await transport.send(Request(method, "/"))).status == 200
+        assert (await transport.send(Request("GET", "/"))).status == 200
 
 
-async def test_skipping_verification_skips_it(method: str, tmp_path: Path) -> None:
+async def test_skipping_verification_skips_it(tmp_path: Path) -> None:
     async with secured(tmp_path, TlsFiles(verify=False), "elsewhere") as (_, transport):
-        assert (await transport.send(Request(method, "/"))).status == 200
+        assert (await transport.send(Request("GET", "/"))).status == 200
 
 
 async def test_a_client_certificate_is_shown_and_its_replacement_taken_up(
-    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "clients"
     folder.mkdir()
@@ -279,16 +273,16 @@ async def test_a_client_certificate_is_shown_and_its_replacement_taken_up(
     tls = TlsFiles(str(tmp_path / "test-authority.crt"), str(files.certificate), str(files.key))
     monkeypatch.setattr(http_transport, "CHECK_FILES", 0.0)
     async with secured(tmp_path, tls, clients=authority.file) as (server, transport):
-        await transport.send(Request(method, "/"))
-        await transport.send(Request(method, "/"))
+        await transport.send(Request("GET", "/"))
+        await transport.send(Request("GET", "/"))
         authority.issue("client")  # over the same files
-        await transport.send(Request(method, "/"))
+        await transport.send(Request("GET", "/"))
         first, second, third = server.ports
         assert first == second != third
 
 
 async def test_a_certificate_from_a_plugin_is_used_and_never_left_on_disk(
-    method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "clients"
     folder.mkdir()
@@ -302,13 +296,11 @@ async def test_a_certificate_from_a_plugin_is_used_and_never_left_on_disk(
     async with serve(fine, server_authority.issue("server", "127.0.0.1"), clients.file) as server:
         endpoint = Endpoint(server.url, TlsFiles(ca=str(server_authority.file)))
         async with HttpTransport(endpoint, FixedCredentials(secret), CLOCK) as transport:
-            assert (await transport.send(Request(method, "/"))).status == 200
+            assert (await transport.send(Request("GET", "/"))).status == 200
     assert list(temporary.iterdir()) == []
 
 
-async def test_requests_under_way_end_in_the_old_connections_when_the_certificate_changes(
-    method: str, tmp_path: Path
-) -> None:
+async def test_requests_under_way_end_in_the_old_connections_when_the_certificate_changes(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     first, second = authority.issue("first"), authority.issue("second")
     release = asyncio.Event()
@@ -329,19 +321,19 @@ async def test_requests_under_way_end_in_the_old_connections_when_the_certificat
     async with serve(handler, authority.issue("server", "127.0.0.1"), authority.file) as server:
         endpoint = Endpoint(server.url, TlsFiles(ca=str(authority.file)))
         async with HttpTransport(endpoint, Rotating(Secret()), CLOCK) as transport:
-            slow = asyncio.create_task(transport.send(Request(method, "/slow")))
+            slow = asyncio.create_task(transport.send(Request("GET", "/slow")))
             await server.arrived.wait()
             secrets.pop(0)
-            assert (await transport.send(Request(method, "/fast"))).status == 200
+            assert (await transport.send(Request("GET", "/fast"))).status == 200
             release.set()
             assert (await slow).status == 200
 
 
-async def test_an_unusable_authority_file_is_named(method: str, tmp_path: Path) -> None:
+async def test_an_unusable_authority_file_is_named(tmp_path: Path) -> None:
     bad = tmp_path / "ca.crt"
     bad.write_text("nonsense")
     for file in (bad, tmp_path / "none.crt"):
         endpoint = Endpoint("https://127.0.0.1:1", TlsFiles(ca=str(file)))
         async with HttpTransport(endpoint, FixedCredentials(Secret()), CLOCK) as transport:
             with pytest.raises(TransportError, match=f"certificate authority {file}"):
-                await transport.send(Request(method, "/"))
+                await transport.send(Request("GET", "/"))
