@@ -34,17 +34,13 @@ slower by it). Milliseconds of CPU per pod, in brackets how much of it is the HT
 
 DONE = """What was done about the largest:
 
-* All of it together: three pairs of runs in turns over HTTPS (100 nodes x 10 devices, 400 pods, an embedded API server,
-  a busy machine) took 6.6, 6.3, 5.4 ms a pod before and 4.0, 4.0, 4.5 after.
-* **The HTTP client** was nearly half of it: aiohttp takes 0.36 ms of CPU for a write (three rounds in turns, 1,500
-  requests each over TLS: 0.36, 0.36, 0.36 ms before; 0.14, 0.14, 0.13 after). Writes now go over connections of our own
-  (`client/lane.py`) that can only do what writes need. Lists, watches and proxies still use aiohttp.
+* **The HTTP client** is the largest part: aiohttp takes 0.36 ms of CPU for a write over TLS. Connections of our own
+  took 0.14 (three rounds in turns, 1,500 requests each), but an HTTP client is not what this project is for, so aiohttp
+  stays ([dependencies.md](dependencies.md)).
 * **uvloop** in the place of asyncio's loop changed nothing measurable (0.33, 0.36, 0.39 ms for a write without it;
   0.34, 0.34, 0.42 with it), so it is no dependency.
 * **Events of our own writes** come back in the watch. The answer to the write was learnt already, so an event of a
   version that is known is passed over before it is converted and read.
-* What is left in those runs: 1.2 to 1.6 ms of HTTP and TLS, 1.2 to 1.4 ms of deciding, and 1.4 to 1.7 ms of many small
-  things, none of them above 0.3.
 """
 
 
