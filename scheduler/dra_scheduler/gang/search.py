@@ -10,16 +10,19 @@
 * Else the pod that missed comes first in the next round.
 * After that the whole begins anew with the first alternative of every prioritized list left out, then the second, and
   so on: for devices that several nodes can reach.
+* In the end, where there are few ways to give each pod a node, each of them is tried.
 
 Bounded by `ROUNDS` and by time; a group whose search found nothing is not searched for again for `PAUSE` times as long
-as that took. It is no complete search: it can miss a place that needs two pods to move for reasons
-that only show together, or other devices for pods on different nodes that compete for the same ones, beyond what the
-order of the pods and the alternatives of their lists give.
+as that took. It is no complete search: in a large group or cluster it can miss a place that needs two pods to move for
+reasons that only show together, and in any it can miss other devices for pods on different nodes that compete for the
+same ones, beyond what the order of the pods and the alternatives of their lists give.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -120,7 +123,28 @@ class JointSearch:
                     return True
                 trial.revert()
                 plan = _next(plan, miss, seen)
+        return await self._each_way(pods, need, trial, limit)
+
+    async def _each_way(self, pods: Sequence[PodInfo], need: int, trial: Trial, limit: TimeBudget) -> bool:
+        """Try every way to give each pod a node, if these are no more than `ROUNDS`."""
+        free = [self._nodes(pod) for pod in pods]
+        if math.prod(map(len, free)) > ROUNDS:
+            return False
+        everywhere = set(itertools.chain.from_iterable(free))
+        for way in itertools.product(*free):
+            if limit.exhausted():
+                return False
+            avoid = {pod.uid: everywhere - {node} for pod, node in zip(pods, way, strict=True)}
+            if await self._round(_Plan(list(pods), 0, avoid), need, trial) is None:
+                return True
+            trial.revert()
         return False
+
+    def _nodes(self, pod: PodInfo) -> list[str]:
+        """Return the nodes that the filters leave to a pod, in the order of their rows."""
+        claims = resolve(pod, self._cluster.claims)
+        left = () if isinstance(claims, str) else self._cycle.nodes_left(pod, claims, Terms(tentative=True))
+        return [self._cluster.nodes.name(row) for row in sorted(left)]
 
     async def _round(self, plan: _Plan, need: int, trial: Trial) -> _Miss | None:
         """Place the pods in order; None: enough have a place, else the first that missed."""

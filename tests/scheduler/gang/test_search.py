@@ -159,6 +159,13 @@ def decide(rooms: list[Room], wants: list[Want], seed: int = 0) -> dict[str, Bin
     return binds
 
 
+def test_pods_that_need_nothing_make_room_for_those_that_share_a_claim() -> None:
+    rooms = [Room(1, 0, 1), Room(1, 0, 0), Room(2, 1, 1)]
+    wants = [Want(), Want(card=True), Want(shared=True), Want(shared=True)]
+    for order in itertools.permutations(wants):
+        assert decide(rooms, list(order)) is not None
+
+
 @settings(max_examples=300, deadline=None)
 @given(ROOMS, WANTS, st.integers(0, 3))
 def test_a_gang_is_placed_exactly_if_there_is_a_way_to_place_it(
