@@ -329,15 +329,16 @@ def test_unknown_kinds_are_kept_with_a_warning() -> None:
     ]
 
 
-def test_the_head_of_an_object_of_any_kind_has_the_right_types() -> None:
-    text = """\
-        apiVersion: example.com/v1
-        kind: Thing
+@pytest.mark.parametrize(("version", "kind"), [("example.com/v1", "Thing"), ("apps/v1", "StatefulSet")])
+def test_the_head_of_an_object_of_any_kind_has_the_right_types(version: str, kind: str) -> None:
+    text = f"""\
+        apiVersion: {version}
+        kind: {kind}
         metadata:
           name: [t]
         """
     assert read(text).documents == ()
-    assert only_problem(text).startswith("f.yaml:4: Thing ['t']: metadata.name: must be a string, not a list")
+    assert only_problem(text).startswith(f"f.yaml:4: {kind} ['t']: metadata.name: must be a string, not a list")
 
 
 def test_a_known_kind_in_an_unknown_version_is_refused() -> None:

@@ -143,7 +143,8 @@ class _Reader:
             raise DecodeError("apiVersion", f"{api_version!r} is not known here", hint, code="unknown-version")
         if kind == "Pod":
             check_pod(obj)
-        for error in check_types(obj, SCHEMAS[kind]) if kind in SCHEMAS else ():
+        known = kind in SCHEMAS
+        for error in check_types(obj, SCHEMAS[kind] if known else ANY_KIND, unknown_fields=known):
             self._report(error, obj, lines)
         if resource is not None and resource.namespaced and not metadata.get("namespace"):
             obj = {**obj, "metadata": {**obj["metadata"], "namespace": self._namespace}}

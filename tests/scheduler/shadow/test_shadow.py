@@ -249,7 +249,7 @@ def test_a_decision_that_comes_after_the_other_scheduler_has_bound_the_pod_count
         shadow = Shadow(cluster, slow, judge, Settings(), clock, names=None, tell=told.append)
         running = asyncio.create_task(shadow.run())
         waiting, bound = make_pod("p"), make_pod("p", node="n0")
-        bound["metadata"]["resourceVersion"] = "9"
+        bound["metadata"]["resourceVersion"] = str(int(waiting["metadata"]["resourceVersion"]) + 1)
         cluster.apply_pod(None, waiting)
         await asyncio.sleep(0.1)
         cluster.apply_pod(waiting, bound)
