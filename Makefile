@@ -7,7 +7,7 @@ STAMP := $(VENV)/.installed
 UPSTREAM_OPTIONS = $(if $(RUN),--run '$(RUN)') $(if $(SKIP),--skip '$(SKIP)') $(if $(RESULTS),--results $(RESULTS))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check format conformance fuzz simulate mutate oracle bench controlplane test-cluster upstream test-upstream test-upstream-reference bench-upstream bench-cluster clean
+.PHONY: help venv demo test check format conformance fuzz simulate mutate oracle bench controlplane test-cluster upstream test-upstream test-upstream-reference bench-upstream bench-cluster full clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-23s %s\n", $$1, $$2}'
@@ -74,6 +74,8 @@ test-upstream: venv ## Run Kubernetes' own tests with our scheduler (RUN=regex, 
 test-upstream-reference: venv ## The same with kube-scheduler
 	$(BIN)/python tests/upstream/build.py
 	$(BIN)/dra-bench upstream --reference $(or $(SUITES),all default ga api) $(UPSTREAM_OPTIONS)
+
+full: test test-cluster test-upstream simulate fuzz oracle mutate ## Everything, with all of Kubernetes' suites (an hour or more)
 
 bench-cluster: venv ## Race against kube-scheduler and the ceiling, in short: 2 rounds of 300 pods (needs the control plane)
 	$(BIN)/dra-bench cluster --nodes 100 --devices 10 --pods 300 --rounds 2
