@@ -22,7 +22,9 @@ class Opinions:
         self.plain = plain
         self.with_bugs = {Bug[name]: answer for name, answer in with_bugs.items()}
 
-    def model(self, oracle: Oracle, cluster: JSON, bugs: frozenset[Bug] = frozenset()) -> Answer:
+    def model(
+        self, oracle: Oracle, cluster: JSON, bugs: frozenset[Bug] = frozenset(), *, most_steps: int = 0
+    ) -> Answer:
         return next((self.with_bugs[bug] for bug in bugs if bug in self.with_bugs), self.plain)
 
 

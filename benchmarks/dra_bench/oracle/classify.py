@@ -14,11 +14,15 @@ from typing import Any
 
 from dra_bench.oracle import compare
 from dra_bench.oracle.compare import Answer
+from dra_bench.oracle.model.attempt import MOST_STEPS
 from dra_bench.oracle.model.bugs import MODELLED, Bug
 from dra_bench.oracle.process import Oracle
 
 JSON = dict[str, Any]
 Engine = Callable[[JSON], Answer]
+
+PATIENT_STEPS = 4_000_000
+"""Devices that the model may try to explain an error of Kubernetes that it has no opinion on at first: some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,8 @@ class Verdict:
         )
 
 
-def judge(oracle: Oracle, cluster: JSON, engine: Engine = compare.ours) -> Verdict:
-    """Run all three and say what the difference is."""
+def judge(oracle: Oracle, cluster: JSON, engine: Engine = compare.ours, *, patient: bool = False) -> Verdict:
+    """Run all three and say what the difference is. `patient`: take the time for what is hard to explain."""
     theirs, mine, plain = compare.kubernetes(oracle, cluster), engine(cluster), compare.model(oracle, cluster)
     undecided = plain.outcome == "unknown"
     if theirs.same(mine) and (undecided or mine.same(plain)):
@@ -72,8 +76,9 @@ def judge(oracle: Oracle, cluster: JSON, engine: Engine = compare.ours) -> Verdi
                 return Verdict(theirs, mine, plain, bugs)
     if undecided and theirs.outcome == "error" != mine.outcome:
         # An error of theirs may come before there is anything to try.
+        steps = PATIENT_STEPS if patient else MOST_STEPS
         for bug in MODELLED:
-            if compare.model(oracle, cluster, frozenset({bug})).same(theirs):
+            if compare.model(oracle, cluster, frozenset({bug}), most_steps=steps).same(theirs):
                 return Verdict(theirs, mine, plain, (bug,), unchecked=True)
     return Verdict(theirs, mine, plain, unexplained=True)
 

@@ -16,7 +16,7 @@ from dra_api import encode
 from dra_api.errors import DecodeError
 from dra_bench.conformance.allocator_case import allocate
 from dra_bench.oracle.model.amounts import amount
-from dra_bench.oracle.model.attempt import TooManyStepsError, attempt
+from dra_bench.oracle.model.attempt import MOST_STEPS, TooManyStepsError, attempt
 from dra_bench.oracle.model.bugs import Bug
 from dra_bench.oracle.process import Oracle
 
@@ -78,10 +78,10 @@ class Deadline:
         return time.monotonic() >= self._end
 
 
-def model(oracle: Oracle, cluster: JSON, bugs: frozenset[Bug] = frozenset()) -> Answer:
+def model(oracle: Oracle, cluster: JSON, bugs: frozenset[Bug] = frozenset(), *, most_steps: int = MOST_STEPS) -> Answer:
     """Ask the model, with some of Kubernetes' bugs switched on."""
     try:
-        return _answer(attempt(cluster, oracle, bugs))
+        return _answer(attempt(cluster, oracle, bugs, most_steps=most_steps))
     except TooManyStepsError:
         return Answer("unknown")
 

@@ -41,6 +41,8 @@ def crowd(oracle: Oracle, seed: int) -> Finding:
 
 def _judged(oracle: Oracle, case: JSON) -> Finding:
     verdict = judge(oracle, case)
+    if verdict.unexplained and verdict.model.outcome == "unknown":
+        verdict = judge(oracle, case, patient=True)
     if not verdict.unexplained:
         return Finding(verdict.kind)
     return Finding(verdict.kind, lambda: _cluster_report(oracle, case, verdict))

@@ -24,10 +24,10 @@ class TooManyStepsError(Exception):
     """The cluster is too large for trying all combinations: the model has no opinion."""
 
 
-def attempt(cluster: JSON, oracle: Asks, bugs: frozenset[Bug] = frozenset()) -> JSON:
+def attempt(cluster: JSON, oracle: Asks, bugs: frozenset[Bug] = frozenset(), *, most_steps: int = MOST_STEPS) -> JSON:
     """Return `outcome` results, none or error, with `results` or `error`. Raises TooManyStepsError."""
     try:
-        return Attempt(cluster, oracle, bugs).run()
+        return Attempt(cluster, oracle, bugs, most_steps).run()
     except AttemptFailedError as error:
         return {"outcome": "error", "error": str(error)}
 
@@ -35,8 +35,9 @@ def attempt(cluster: JSON, oracle: Asks, bugs: frozenset[Bug] = frozenset()) -> 
 class Attempt:
     """What one attempt knows."""
 
-    def __init__(self, cluster: JSON, oracle: Asks, bugs: frozenset[Bug]) -> None:
+    def __init__(self, cluster: JSON, oracle: Asks, bugs: frozenset[Bug], most_steps: int = MOST_STEPS) -> None:
         self._cluster = cluster
+        self._most_steps = most_steps
         self._on: JSON = cluster["features"]
         self._bugs = bugs
         self._pools: list[Pool] = PoolGatherer(cluster, bugs).gather()
@@ -117,7 +118,7 @@ class Attempt:
         choice = range(start, len(self._candidates)) if one.everything is None else [one.everything[have]]
         for index in choice:
             self._steps += 1
-            if self._steps > MOST_STEPS:
+            if self._steps > self._most_steps:
                 raise TooManyStepsError
             pick = self._rules.pick(one, self._candidates[index], picks)
             found = None if pick is None else self._fill(one, (*picks, pick), index + 1, have + 1)
