@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+K = TypeVar("K")
 
 
 class Budget(Protocol):
@@ -34,3 +37,13 @@ class Either:
     def exhausted(self) -> bool:
         """See `Budget`."""
         return self._one.exhausted() or self._other.exhausted()
+
+
+def drained(pending: dict[K, None], work: Callable[[K], None], chunk: int, budget: Budget) -> bool:
+    """Take what is pending out and work on it, `chunk` at a time; return False if the budget ended it before."""
+    while pending:
+        for _ in range(min(chunk, len(pending))):
+            work(pending.popitem()[0])
+        if pending and budget.exhausted():
+            return False
+    return True

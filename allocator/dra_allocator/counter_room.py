@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, IntArray, grown
-from dra_allocator.budget import UNLIMITED, Budget
+from dra_allocator.budget import UNLIMITED, Budget, drained
 from dra_allocator.features import Features
 from dra_allocator.journal import Journal
 from dra_allocator.ledger import Ledger
@@ -88,12 +88,7 @@ class CounterRoom:
             return True
         self._read_table()
         self._read_ledger()
-        while self._pending:
-            for _ in range(min(_CHUNK, len(self._pending))):
-                self._refresh(self._pending.popitem()[0])
-            if self._pending and budget.exhausted():
-                return False
-        return True
+        return drained(self._pending, self._refresh, _CHUNK, budget)
 
     def _read_table(self) -> None:
         journal = self._table.journal

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dra_allocator.arrays import ByteArray, grown
-from dra_allocator.budget import UNLIMITED, Budget
+from dra_allocator.budget import UNLIMITED, Budget, drained
 from dra_allocator.device import DeviceID
 from dra_allocator.ledger import Holder, Ledger
 from dra_allocator.table import Table
@@ -44,12 +44,7 @@ class Occupancy:
             self._read_table()
         if self._ledger_position != self._ledger.journal.position:
             self._read_ledger()
-        while self._pending:
-            for _ in range(min(_CHUNK, len(self._pending))):
-                self._refresh(self._pending.popitem()[0])
-            if self._pending and budget.exhausted():
-                return False
-        return True
+        return drained(self._pending, self._refresh, _CHUNK, budget)
 
     def changed_rows(self, position: int) -> list[int] | None:
         """Return the rows of the devices that changed hands since a position of the ledger's journal."""

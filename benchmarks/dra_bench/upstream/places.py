@@ -6,7 +6,6 @@ before anything is installed.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Final
 
@@ -51,8 +50,3 @@ def performance_program(package: str) -> Path:
 def performance_folder(package: str) -> Path:
     """Return the folder that a performance program is to be run in."""
     return upstream_folder() / "kubernetes" / "test" / "integration" / "scheduler_perf" / package
-
-
-def missing_programs(programs: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the programs that are not there or cannot be executed."""
-    return tuple(program for program in programs if not os.access(program, os.X_OK))

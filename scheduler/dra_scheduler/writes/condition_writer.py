@@ -17,8 +17,9 @@ from typing import Any
 from dra_api.clock import Clock
 from dra_api.transport import STRATEGIC_MERGE_PATCH, TransportError
 from dra_scheduler.client.api import Api
-from dra_scheduler.client.errors import ApiStatusError, ConflictError, NotFoundError
+from dra_scheduler.client.errors import ApiStatusError
 from dra_scheduler.writes.claim_bodies import timestamp
+from dra_scheduler.writes.condition_patch import patch_condition
 from dra_scheduler.writes.errors import NotWriterError
 from dra_scheduler.writes.guarded_api import GuardedApi, MayWrite
 from dra_scheduler.writes.outbox import Outbox
@@ -31,8 +32,6 @@ WAITING_LIMIT = 20_000
 REMEMBERED = 20_000
 """Pods whose last written condition is remembered."""
 CONCURRENCY = 8
-ROUNDS = 4
-"""How often a condition is tried to be written while others change the pod."""
 MESSAGE_LIMIT = 32_768
 """Characters of a condition's message (metav1's limit)."""
 
@@ -137,7 +136,8 @@ class ConditionWriter:
         self._remember(pod, condition)
         written = False
         try:
-            written = await self._patch(pod, entry, condition.resource_version)
+            seen = pod.uid, condition.resource_version
+            written = await patch_condition(self._api, pod.path, seen, entry, _is_bound)
         except NotWriterError:
             pass
         except (ApiStatusError, TransportError) as error:
@@ -152,27 +152,6 @@ class ConditionWriter:
         while len(self._last) > REMEMBERED:
             self._last.popitem(last=False)
 
-    async def _patch(self, pod: PodRef, entry: Mapping[str, Any], resource_version: str) -> bool:
-        """False: there is nothing to say any more, or others change the pod too often (the next attempt says it)."""
-        for _ in range(ROUNDS):
-            meta = {"uid": pod.uid, "resourceVersion": resource_version}
-            body = {"metadata": meta, "status": {"conditions": [entry]}}
-            try:
-                await self._api.patch(f"{pod.path}/status", body, STRATEGIC_MERGE_PATCH)
-                return True
-            except NotFoundError:
-                return False
-            except ConflictError:
-                pass
-            try:
-                live = await self._api.get(pod.path)
-            except NotFoundError:
-                return False
-            if live["metadata"]["uid"] != pod.uid or (live.get("spec") or {}).get("nodeName"):
-                return False
-            resource_version = live["metadata"]["resourceVersion"]
-        return False
-
 
 def _due(wanted: PodCondition, written: PodCondition | None, at: float, now: float) -> float:
     """When to write `wanted`, if `written` was the last one, at `at`; clock.monotonic(), seconds."""
@@ -184,3 +163,7 @@ def _observed(pod: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The pod's PodScheduled condition as observed."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
     return next((condition for condition in conditions if condition.get("type") == "PodScheduled"), None)
+
+
+def _is_bound(live: Mapping[str, Any]) -> bool:
+    return bool((live.get("spec") or {}).get("nodeName"))

@@ -14,11 +14,12 @@ from random import Random
 from typing import Any
 
 from dra_api.clock import Clock
-from dra_api.transport import STRATEGIC_MERGE_PATCH, TransportError
+from dra_api.transport import TransportError
 from dra_scheduler.cache.pod_group import PodGroup
 from dra_scheduler.client.api import Api
-from dra_scheduler.client.errors import ApiStatusError, ConflictError, NotFoundError
+from dra_scheduler.client.errors import ApiStatusError
 from dra_scheduler.writes.claim_bodies import timestamp
+from dra_scheduler.writes.condition_patch import patch_condition
 from dra_scheduler.writes.errors import NotWriterError
 from dra_scheduler.writes.guarded_api import GuardedApi, MayWrite
 from dra_scheduler.writes.outbox import Outbox
@@ -27,8 +28,6 @@ from dra_scheduler.writes.refs import GroupRef
 WAITING_LIMIT = 10_000
 REMEMBERED = 10_000
 CONCURRENCY = 8
-ROUNDS = 4
-"""How often a condition is tried to be written while others change the group."""
 INTERVAL = 5.0
 """Seconds between two writes about one group that is not scheduled."""
 RETRY = 30.0
@@ -155,25 +154,8 @@ class GroupConditionWriter:
             **({"observedGeneration": condition.generation} if condition.generation else {}),
             "lastTransitionTime": condition.since,
         }
-        path, resource_version = ref.path(self._version), condition.resource_version
-        for _ in range(ROUNDS):
-            meta = {"uid": ref.uid, "resourceVersion": resource_version}
-            try:
-                body = {"metadata": meta, "status": {"conditions": [entry]}}
-                await self._api.patch(f"{path}/status", body, STRATEGIC_MERGE_PATCH)
-                return True
-            except NotFoundError:
-                return False
-            except ConflictError:
-                pass
-            try:
-                live = await self._api.get(path)
-            except NotFoundError:
-                return False
-            if live["metadata"]["uid"] != ref.uid or self._is_true(live):
-                return False
-            resource_version = live["metadata"]["resourceVersion"]
-        return False
+        seen = ref.uid, condition.resource_version
+        return await patch_condition(self._api, ref.path(self._version), seen, entry, self._is_true)
 
     def _is_true(self, live: Mapping[str, Any]) -> bool:
         conditions = (live.get("status") or {}).get("conditions") or ()
