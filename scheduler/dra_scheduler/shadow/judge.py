@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from dra_allocator.allocator import Allocator
-from dra_allocator.outcome import Allocation, AllocationError, AllocationResult, OutOfBudget
+from dra_allocator.outcome import Allocation, AllocationError, AllocationResult, ClaimAllocation, OutOfBudget
+from dra_allocator.view import View
 from dra_api.clock import Clock
 from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
@@ -26,12 +27,23 @@ class Judge:
         self._allocator = allocator
         self._clock = clock
 
-    def compare(self, pod: PodInfo, opinion: Opinion | None, claims: list[Claim], bound_at: float) -> Compared:
-        """Compare; nothing of what we assumed for the pod may be held any more. `claims` are the pod's own."""
+    def compare(
+        self,
+        pod: PodInfo,
+        opinion: Opinion | None,
+        claims: list[Claim],
+        bound_at: float,
+        assumed: Collection[str] = (),
+    ) -> Compared:
+        """Compare; nothing of what we assumed for the pod may be held any more. `claims` are the pod's own.
+
+        `assumed` are the uids of the claims that we assume to be allocated for other pods: the other scheduler owes
+        them no device.
+        """
         theirs = devices_of((claim, claim.allocation) for claim in claims)
         ours: Devices = {} if opinion is None else opinion.devices
         known = {name: found for name, found in theirs.items() if name in ours} if ours else theirs
-        against = self._against(pod, claims)
+        against = self._against(pod, claims, assumed)
         kind: Kind
         if against:
             kind = "only-theirs"
@@ -55,14 +67,21 @@ class Judge:
             their_seconds=None if opinion is None else bound_at - opinion.ready_at,
         )
 
-    def _against(self, pod: PodInfo, claims: list[Claim]) -> str:
+    def _against(self, pod: PodInfo, claims: list[Claim], assumed: Collection[str]) -> str:
         """Say why the claims that only this pod uses do not fit on its node as if they were not allocated."""
         own = [
             c for c in claims if c.spec is not None and c.allocation is not None and c.reserved_for in ((), (pod.uid,))
         ]
         if not own or self._cluster.devices.node_id(pod.node_name) is None:
             return ""
-        view = self._cluster.view().without([claim.uid for claim in own])
+        uids = [claim.uid for claim in own]
+        against = self._misfit(pod, own, self._cluster.view().without(uids))
+        if against and assumed:
+            # Rare, and needs a look at everything assumed: what fits beside all of that fits without it too.
+            against = self._misfit(pod, own, self._as_they_saw({*uids}, assumed))
+        return against
+
+    def _misfit(self, pod: PodInfo, own: list[Claim], view: View) -> str:
         specs = [claim.spec for claim in own if claim.spec is not None]
         attempt = self._allocator.allocate(view, specs, [pod.node_name], limit=TimeBudget(self._clock, SECONDS))
         outcome = attempt.step(TimeBudget(self._clock, SECONDS))
@@ -71,6 +90,13 @@ class Judge:
         if isinstance(outcome, AllocationError):
             return str(outcome)
         return summary(outcome.explain(), viewer_of(self._cluster.claims, None))
+
+    def _as_they_saw(self, own: set[str], assumed: Collection[str]) -> View:
+        """Return what is held by the API's word alone, with nothing of the pod's own claims."""
+        others = [uid for uid in assumed if uid not in own]
+        known = [claim for uid in others if (claim := self._cluster.claims.by_uid(uid)) is not None]
+        observed = [ClaimAllocation(claim.uid, claim.allocation) for claim in known if claim.allocation is not None]
+        return self._cluster.view().without([*own, *others]).plus(observed)
 
 
 def devices_of(claims: Iterable[tuple[Claim, AllocationResult | None]]) -> dict[str, tuple[str, ...]]:

@@ -224,7 +224,8 @@ class Shadow:
     def _settle(self, bound: _Bound, claims: list[Claim]) -> None:
         pod = self._cluster.pods.get(bound.pod.uid) or bound.pod
         opinion = self._forget(pod)
-        compared = self._judge.compare(pod, opinion, claims, bound.at)
+        assumed = [uid for other in self._opinions.values() for uid in other.new_claims]
+        compared = self._judge.compare(pod, opinion, claims, bound.at, assumed)
         self.tally.add(compared)
         self._tell(compared)
 

@@ -27,11 +27,12 @@ SHARED = "shared"
 
 @dataclass(frozen=True)
 class Room:
-    """A node: how many pods have room, its plain devices, its cards that can be had whole or in halves."""
+    """A node: how many pods have room, its plain devices, its cards that can be had whole or in halves, its CPUs."""
 
     pods: int
     plain: int
     cards: int
+    cpu: int = 8
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ def make_cluster(rooms: list[Room]) -> Cluster:
         cluster.apply_class(None, make_class(name) | {"spec": {"selectors": [selector]}})
     for number, room in enumerate(rooms):
         node = f"n{number}"
-        cluster.apply_node(None, make_node(node, pods=str(room.pods), cpu=str(8 + number)))
+        cluster.apply_node(None, make_node(node, pods=str(room.pods), cpu=str(room.cpu + number)))
         devices = [{"name": f"d{i}"} for i in range(room.plain)]
         pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
         spec = {"driver": "plain.example.com", "nodeName": node, "pool": pool, "devices": devices}
@@ -164,6 +165,16 @@ def test_pods_that_need_nothing_make_room_for_those_that_share_a_claim() -> None
     wants = [Want(), Want(card=True), Want(shared=True), Want(shared=True)]
     for order in itertools.permutations(wants):
         assert decide(rooms, list(order)) is not None
+
+
+def test_a_shared_claim_moves_to_where_a_gang_of_many_has_room() -> None:
+    """2 ^ 12 ways to give each pod a node are too many to try: what the pod that missed says has to do."""
+    rooms = [Room(12, 1, 0), Room(3, 1, 0, cpu=800)]
+    (alone,) = (decide(rooms, [Want(shared=True)]) or {}).values()
+    assert alone.node == "n1"
+    binds = decide(rooms, [Want(shared=True)] * 12)
+    assert binds is not None
+    assert {bind.node for bind in binds.values()} == {"n0"}
 
 
 @settings(max_examples=300, deadline=None)

@@ -130,9 +130,9 @@ def test_pods_of_any_scheduler_are_decided_or_only_those_of_the_names_given() ->
     assert shadowed(script, start=False, names=("dra-scheduler",))[0] == []
 
 
-def bind_by_hand(name: str, to: str, device: str) -> Script:
+def bind_by_hand(name: str, to: str, device: str, claim_name: str = "one") -> Script:
     async def script(stage: Stage) -> None:
-        made = claim("one")
+        made = claim(claim_name)
         status = {
             "allocation": {
                 "devices": {"results": [{"request": "gpu", "driver": "gpu.example.com", "pool": to, "device": device}]}
@@ -161,6 +161,35 @@ def test_a_choice_that_is_none_by_our_rules_is_a_contradiction() -> None:
     assert one.kind == "only-theirs"
     assert "model" in one.text
     assert tally.serious == 1
+
+
+@pytest.mark.parametrize("places", [("a", "b"), ("b", "a")])
+def test_what_we_assume_for_other_pods_does_not_speak_against_a_choice(places: tuple[str, str]) -> None:
+    async def script(stage: Stage) -> None:
+        await stage.create(node("a"), node("b"), device_class(), resource_slice("a", 1), resource_slice("b", 1))
+        await stage.create(claim("one"), claim("two"), pod("p", claim="one"), pod("q", claim="two"))
+        await asyncio.sleep(1)
+        for name, to, claim_name in zip("pq", places, ("one", "two"), strict=True):
+            await bind_by_hand(name, to, "gpu-0-0", claim_name)(stage)
+            await asyncio.sleep(5)
+
+    told, tally = shadowed(script, start=False)
+    assert sorted(one.name for one in told) == ["p", "q"]
+    assert tally.serious == 0
+
+
+def test_what_other_claims_have_speaks_against_a_choice_whatever_we_had_assumed_for_them() -> None:
+    async def script(stage: Stage) -> None:
+        await stage.create(node("a"), device_class(), resource_slice("a", 2))
+        await stage.create(claim("one"), claim("two"), pod("p", claim="one"), pod("q", claim="two"))
+        await asyncio.sleep(1)
+        pick = {"request": "gpu", "driver": "gpu.example.com", "pool": "a"}
+        both = [pick | {"device": f"gpu-0-{number}"} for number in range(2)]
+        await stage.patch(claim("one"), {"status": {"allocation": {"devices": {"results": both}}}}, "status")
+        await bind_by_hand("q", "a", "gpu-0-1", "two")(stage)
+
+    told, _ = shadowed(script, start=False)
+    assert [(one.kind, one.name) for one in told if one.their_node] == [("only-theirs", "q")]
 
 
 def test_another_choice_that_does_by_our_rules_is_only_another_choice() -> None:
