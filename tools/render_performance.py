@@ -117,7 +117,7 @@ def conditions(runs: list[dict[str, Any]]) -> Iterator[str]:
         names = sorted({row["workload"].partition("/")[0] for row in run["rows"]})
         where = f"{found['machine']}, {found['cores']} cores, Python {found['python']}, commit {found['commit']}"
         yield f"* {', '.join(names)}: {counted}; {where}"
-    yield "\nOther work ran on the machine at the same time; ratios were taken in the same run.\n"
+    yield "\nOurs and Kubernetes' were measured in the same run.\n"
 
 
 def decisions(rows: list[Row]) -> Iterator[str]:

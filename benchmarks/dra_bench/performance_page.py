@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ RESULTS = repository_root() / "benchmarks" / "results"
 RACES = RESULTS / "cluster.json"
 PROFILE = RESULTS / "profile.json"
 MEMORY = RESULTS / "memory.json"
+WORKLOADS = RESULTS / "scheduler_perf.json"
 
 RACE_TEXT = """## Pods per second
 
@@ -24,6 +26,14 @@ the scheduler; a fresh control plane for each run, no component throttled, all p
 scheduler starts; from the first pod bound to the last. Runs take turns (A-B-C, A-B-C), ratios are taken within a round:
 the median, with the smallest and the largest in brackets. The *ceiling* is a writer that decides nothing and sends what
 a scheduler has to send, over the same client.
+"""
+
+WORKLOADS_TEXT = """## Kubernetes' own workloads
+
+`make bench-upstream`: scheduler_perf's DRA workloads labelled performance that schedule pods, in pods/s (average of the
+phase that is measured). Each round runs ours and then kube-scheduler on fresh API servers; kube-scheduler runs inside
+the process of the test there, together with the API server and the controllers, ours as a process of its own. The ratio
+is the median of the rounds', with the smallest and the largest in brackets.
 """
 
 PROFILE_TEXT = """## Where a pod's milliseconds go
@@ -48,6 +58,8 @@ def sections() -> Iterator[str]:
     """The lines of all parts of which there are results."""
     if RACES.exists():
         yield from races([Row(**row) for row in _rows(RACES)])
+    if WORKLOADS.exists():
+        yield from workloads(json.loads(WORKLOADS.read_text())["workloads"])
     if PROFILE.exists():
         yield from profile(_rows(PROFILE))
     if MEMORY.exists():
@@ -92,6 +104,18 @@ def _race(course: str, scheduler: str, rows: list[Row]) -> str:
 
 def _ratio(found: Spread | None) -> str:
     return "-" if found is None else found.text(2)
+
+
+def workloads(measured: list[dict[str, Any]]) -> Iterator[str]:
+    """Medians of scheduler_perf, a line for each workload."""
+    yield WORKLOADS_TEXT
+    yield from _head("workload", "rounds", "ours", SCHEDULER, f"of {SCHEDULER}")
+    for one in measured:
+        pairs = list(zip(one["ours"], one["reference"], strict=True))
+        ours, reference = (statistics.median(figures) for figures in zip(*pairs, strict=True))
+        shown = Spread.of([mine / theirs for mine, theirs in pairs]).text(2)
+        yield _line(one["workload"].removeprefix("dra/"), len(pairs), f"{ours:.1f}", f"{reference:.1f}", shown)
+    yield ""
 
 
 def profile(accounts: list[dict[str, Any]]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dra_bench.cluster.row import Row
-from dra_bench.performance_page import memory, profile, races
+from dra_bench.performance_page import memory, profile, races, workloads
 
 
 def test_medians_and_ratios_of_races_are_taken_over_rounds() -> None:
@@ -30,3 +30,9 @@ def test_a_profile_has_a_column_for_each_scheduler() -> None:
 def test_memory_has_a_line_for_each_size() -> None:
     row = {"nodes": 5000, "devices": 8, "pods": 10_000, "bound": 9, "ready_mib": 1, "peak_mib": 2, "end_mib": 3}
     assert "| 5,000 x 8 | 10,000 | 9 | 1 | 2 | 3 |" in "\n".join(memory([row]))
+
+
+def test_a_workload_of_kubernetes_shows_medians_and_the_spread_of_the_ratios() -> None:
+    measured = {"workload": "dra/Some/half", "ours": [30.0, 10.0, 20.0], "reference": [10.0, 10.0, 10.0]}
+    text = "\n".join(workloads([measured]))
+    assert "| Some/half | 3 | 20.0 | 10.0 | 2.00 (1.00-3.00) |" in text
