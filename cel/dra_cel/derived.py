@@ -62,6 +62,7 @@ class DerivedAttribute:
             _check_value(value)
         except EvaluationError as error:
             error.expression = error.expression or self.text
+            error.cost = frame.cost
             raise
         return cast(AttributeValue, value), frame.cost
 

@@ -54,6 +54,7 @@ class EvaluationError(CelError):
         message: what happened.
         expression: the text of the expression, or None where it is not known yet.
         offset: position in code points, or None.
+        cost: what was spent until then; None where it is not known.
 
     """
 
@@ -61,6 +62,7 @@ class EvaluationError(CelError):
         self.message = message
         self.expression = expression
         self.offset = offset
+        self.cost: int | None = None
         super().__init__(message)
 
     def __str__(self) -> str:

@@ -106,6 +106,7 @@ class Selector:
         except EvaluationError as error:
             if error.expression is None:
                 error.expression = self.text
+            error.cost = frame.cost
             raise
         return value, frame.cost
 

@@ -13,6 +13,7 @@ from dra_bench.conformance.case_file import read_cases
 from dra_bench.conformance.helper_case import HelperCase
 from dra_bench.conformance.runner import Report, run_cases
 from dra_bench.main import main
+from support.allocator_case import allocator_case
 from support.cli import Ran, run_main
 
 FOLDER = os.environ.get("DRA_CONFORMANCE", "")
@@ -24,7 +25,6 @@ COUNTS = {
     "compatibility-groups-cases.json": 16,
     "resourceclaim-cases.json": 76,
 }
-NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "unknownKey": 1}
 
 
 @pytest.mark.skipif(not FOLDER, reason="DRA_CONFORMANCE does not name the folder with the conformance data")
@@ -39,29 +39,6 @@ def test_every_case_of_kubernetes_comes_out_as_expected(name: str) -> None:
 def bench(folder: Path, content: Any, *options: str) -> Ran:
     (folder / "cases.json").write_text(json.dumps(content))
     return run_main(main, ("conformance", str(folder / "cases.json"), *options))
-
-
-def allocator_case(**expected: Any) -> dict[str, Any]:
-    device_class = {"metadata": {"name": "c"}, "spec": {}}
-    slice_ = {
-        "metadata": {"name": "s"},
-        "spec": {
-            "driver": "d",
-            "nodeName": "n",
-            "pool": {"name": "p", "generation": 1, "resourceSliceCount": 1},
-            "devices": [{"name": "a"}],
-        },
-    }
-    claim = {
-        "metadata": {"name": "k", "namespace": "default"},
-        "spec": {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "c"}}]}},
-    }
-    return {
-        "name": "mine",
-        "comment": "a key that nobody knows",
-        "input": {"node": NODE, "classes": [device_class], "slices": [slice_], "claimsToAllocate": [claim]},
-        "expected": expected,
-    }
 
 
 def test_a_case_that_comes_out_otherwise_is_reported_with_its_difference(tmp_path: Path) -> None:
@@ -104,9 +81,9 @@ def test_golden_rows_report_one_letter_a_device(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"x": 1}, "expected a list of cases, or an object with devices and rows"),
+        ({"x": 1}, "case 0: expected an allocator case"),
         ([1], "case 0: expected an object, got int"),
-        ([{"name": "x"}], "case 0: has neither"),
+        ([{"name": "x"}], "case 0 (x): expected an allocator case"),
     ],
 )
 def test_a_file_that_holds_no_cases_is_an_error(content: Any, message: str, tmp_path: Path) -> None:

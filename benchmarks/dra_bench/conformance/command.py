@@ -68,7 +68,7 @@ def _progress(cases: list[Case]) -> Iterator[Case]:
 
 def _print(report: Report) -> None:
     for failure in report.failures:
-        print(f"FAILED {failure.name}: {failure.difference}")
+        print(f"FAILED {failure.key or failure.name}: {failure.difference}")
     for name, reason in report.corrected.items():
         print(f"expected otherwise than Kubernetes: {name}: {reason}")
     for name, reason in report.left_out.items():

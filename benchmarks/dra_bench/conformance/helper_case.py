@@ -6,15 +6,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dra_allocator.capacity import MILLI, CapacityError, consumption, exact_milli, rounded, unit_of, violates
+from dra_allocator.capacity import MILLI, CapacityError, consumption, exact_milli, fits, rounded, unit_of, violates
 from dra_allocator.claim import Toleration
 from dra_allocator.device import DeviceCapacity, DeviceTaint
 from dra_allocator.rules.fitness import is_tolerated
 from dra_allocator.rules.groups import joined
 from dra_api.decode.devices import device
-from dra_bench.conformance.case import LEFT_OUT, Actual
+from dra_api.errors import ApiError
+from dra_bench.conformance.case import LEFT_OUT, Actual, CaseError
 from dra_bench.conformance.claim_rows import CANNOT_OCCUR, CLAIM_ROWS
-from dra_cel.quantity import Quantity
+from dra_cel.quantity import NANO, Quantity
 
 Fields = Mapping[str, Any]
 Answer = tuple[Any, Any]
@@ -32,17 +33,26 @@ def _calculated(fields: Fields) -> Answer:
     if fields.get("requestPolicy"):
         capacity["requestPolicy"] = fields["requestPolicy"]
     asked = fields.get("requestedVal")
-    expected = "error" if fields.get("expectErr") else _nanos(fields["expectResult"])
+    expected = "error" if fields.get("expectErr") else _plain(Quantity.parse(fields["expectResult"]))
     requested = None if asked is None else Quantity.parse(asked)
     try:
         amount = rounded(requested, _capacities({"c": capacity})["c"], bool(fields.get("fractionalCapacityRange")))
     except CapacityError:
         return expected, "error"
-    return expected, amount.nanos
+    return expected, _plain(amount)
 
 
-def _nanos(text: str) -> int:
-    return Quantity.parse(text).nanos
+def _plain(quantity: Quantity) -> str:
+    """The value as a decimal, whatever suffix it is written with; a number would not fit JSON's integers."""
+    whole, rest = divmod(abs(quantity.nanos), NANO)
+    fraction = f".{rest:09}".rstrip("0") if rest else ""
+    return f"{'-' if quantity.nanos < 0 else ''}{whole}{fraction}"
+
+
+def _amounts(given: Mapping[str, Any] | None) -> dict[str, Quantity]:
+    """The `requests` of a claim's capacity requirements."""
+    requests = (given or {}).get("requests") or {}
+    return {name: Quantity.parse(str(text)) for name, text in requests.items()}
 
 
 def _violated(fields: Fields) -> Answer:
@@ -62,41 +72,44 @@ def _in_thousandths(fields: Fields) -> Answer:
 
 
 def _whole_device(fields: Fields) -> Answer:
-    asked = {name: Quantity.parse(text) for name, text in fields["requestedCapacity"]["requests"].items()}
-    amounts = consumption(asked, _capacities(fields["consumableCapacity"]), False)
-    expected = {name: _nanos(text) for name, text in fields["expectResult"].items()}
-    return expected, None if amounts is None else {name: amount.nanos for name, amount in amounts.items()}
+    fractional = bool(fields.get("fractionalCapacityRange"))
+    amounts = consumption(
+        _amounts(fields.get("requestedCapacity")), _capacities(fields["consumableCapacity"] or {}), fractional
+    )
+    expected = {name: _plain(Quantity.parse(text)) for name, text in fields["expectResult"].items()}
+    return expected, None if amounts is None else {name: _plain(amount) for name, amount in amounts.items()}
 
 
-def _fatal_beats_soft(fields: Fields) -> Answer:
-    asked = {name: Quantity.parse(text) for name, text in fields["request"]["requests"].items()}
+def _over_capacity(fields: Fields) -> Answer:
+    capacities = _capacities(fields["capacity"] or {})
+    expected = "error" if fields.get("expectError") else bool(fields["expectResult"])
     try:
-        consumption(asked, _capacities(fields["capacity"]), bool(fields["fractionalCapacityRange"]))
+        amounts = consumption(_amounts(fields.get("request")), capacities, bool(fields.get("fractionalCapacityRange")))
     except CapacityError:
-        return True, True
-    return bool(fields["expectError"]), False
+        return expected, "error"
+    return expected, amounts is not None and fits(amounts, {}, capacities)
 
 
 def _may_join(fields: Fields) -> Answer:
     common: frozenset[str] | None = None
-    for member in fields["members"]:
-        common = joined(common, frozenset(member))
+    for member in fields.get("members") or ():
+        common = joined(common, frozenset(member or ()))
         if common is None:
             return fields["expectResult"], "the members do not go together"
-    return fields["expectResult"], joined(common, frozenset(fields["candidate"])) is not None
+    return fields["expectResult"], joined(common, frozenset(fields.get("candidate") or ())) is not None
 
 
 def _tolerated(fields: Fields) -> Answer:
     given, taint = fields["toleration"], fields["taint"]
     toleration = Toleration(
-        given.get("key", ""), given.get("operator", "Equal"), given.get("value", ""), given.get("effect") or None
+        given.get("key") or "", given.get("operator") or "Equal", given.get("value") or "", given.get("effect") or None
     )
-    tainted = DeviceTaint(taint.get("key", ""), taint.get("value", ""), taint["effect"])
+    tainted = DeviceTaint(taint.get("key") or "", taint.get("value") or "", taint["effect"])
     return fields["expectTolerated"], is_tolerated(tainted, [toleration])
 
 
 def _thousandths(fields: Fields) -> Answer:
-    expected = None if fields["expectErr"] else fields["expectMilli"]
+    expected = None if fields.get("expectErr") else fields["expectMilli"]
     return expected, exact_milli(Quantity.parse(fields["q"]))
 
 
@@ -107,7 +120,7 @@ HELPERS: Mapping[str, Callable[[Fields], Answer]] = {
     "TestConsumableCapacity/violate-capacity-sharing": _violated,
     "TestConsumableCapacity/use-milli": _in_thousandths,
     "TestConsumableCapacity/get-consumed-capacity-from-request": _whole_device,
-    "TestConsumableCapacity/cmp-request-over-capacity-fatal-beats-soft": _fatal_beats_soft,
+    "TestConsumableCapacity/cmp-request-over-capacity-fatal-beats-soft": _over_capacity,
     "TestCompatibilityGroupIntersectionAdmits": _may_join,
     "TestCompatibilityGroupIntersectionNoGroupsStacking": _may_join,
     "TestCompatibilityGroupIntersectionRolling": _may_join,
@@ -130,22 +143,35 @@ class HelperCase:
 
     @property
     def name(self) -> str:
+        """The row's name."""
+        return str(self.raw["name"])
+
+    @property
+    def key(self) -> str:
         """The test and the row's name."""
-        return f"{self.raw['test']}: {self.raw['name']}"
+        return f"{self.raw['test']}: {self.name}"
 
     def run(self) -> Actual:
-        """Ask our function."""
-        reason = NOT_OURS.get(self.raw["test"]) or CANNOT_OCCUR.get(self.name)
+        """Ask our function. Raises CaseError."""
+        reason = NOT_OURS.get(self.raw["test"]) or CANNOT_OCCUR.get(self.key)
         if reason is not None:
             return Actual(LEFT_OUT, error=reason)
         helper = HELPERS.get(self.raw["test"])
         if helper is None:
             return Actual(LEFT_OUT, error="this runner does not know the test")
-        return Actual("results", results=helper(self.raw["fields"])[1])
+        return Actual("results", results=self._answer(helper)[1])
 
     def differences(self, actual: Actual) -> list[str]:
         """Compare the two answers."""
         if actual.outcome == LEFT_OUT:
             return []
-        expected, _ = HELPERS[self.raw["test"]](self.raw["fields"])
+        expected, _ = self._answer(HELPERS[self.raw["test"]])
         return [] if expected == actual.results else [f"expected {expected}, got {actual.results}"]
+
+    def _answer(self, helper: Callable[[Fields], Answer]) -> Answer:
+        try:
+            return helper(self.raw["fields"])
+        except KeyError as error:
+            raise CaseError(f"fields.{error.args[0]} is missing") from error
+        except (AttributeError, TypeError, ValueError, AssertionError, ApiError) as error:
+            raise CaseError(f"fields cannot be read: {error}") from error

@@ -15,7 +15,7 @@ from dra_allocator.table import Table
 from dra_allocator.view import View
 from dra_api import decode
 from dra_api.errors import DecodeError
-from dra_bench.conformance.allocator_case import held_results, read_features
+from dra_bench.conformance.allocator_input import held_results, read_features
 
 JSON = dict[str, Any]
 T = TypeVar("T")

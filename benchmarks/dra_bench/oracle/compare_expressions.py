@@ -13,6 +13,7 @@ from dra_bench.oracle.process import Oracle
 from dra_cel.columns import DeviceColumns
 from dra_cel.device import DeviceFields
 from dra_cel.errors import CompileError, EvaluationError
+from dra_cel.frame import COST_LIMIT
 from dra_cel.selector import Selector, compile_selector
 
 JSON = dict[str, Any]
@@ -25,9 +26,9 @@ GATES = {"EnableConsumableCapacity": True, "EnableListTypeAttributes": True}
 class Evaluation:
     """A letter per device, and what it cost.
 
-    T, F, E (run-time error), C (does not compile), P (Kubernetes panics), X (we crash). `costs` are None where the
-    evaluation failed, `estimated` where nobody estimates. `columns` are the letters of the evaluation over columns
-    (Kubernetes has none).
+    T, F, E (run-time error), C (does not compile), P (Kubernetes panics), X (we crash). `costs` are those until an
+    error, too; None where the evaluation panicked or passed the limit. `estimated` is None where nobody estimates.
+    `columns` are the letters of the evaluation over columns (Kubernetes has none).
     """
 
     letters: str
@@ -48,10 +49,16 @@ def kubernetes(oracle: Oracle, text: str, devices: Sequence[JSON]) -> Evaluation
         for letter, error in zip(answer["letters"], answer.get("errors") or [""] * len(devices), strict=True)
     )
     costs = tuple(
-        cost if letter in "TF" else None for cost, letter in zip(answer.get("actualCosts", ()), letters, strict=False)
+        _within_limit(cost) if letter in "TFE" else None
+        for cost, letter in zip(answer.get("actualCosts", ()), letters, strict=False)
     )
     errors = answer.get("compileError") or next(filter(None, answer.get("errors", ())), "")
     return Evaluation(letters, answer["maxCost"] if "C" not in letters else None, costs, "", errors)
+
+
+def _within_limit(cost: int | None) -> int | None:
+    """Where exactly an evaluation stops that passes the limit is nobody's business."""
+    return None if cost is None or cost > COST_LIMIT else cost
 
 
 def ours(text: str, devices: Sequence[JSON]) -> Evaluation:
@@ -76,7 +83,7 @@ def _evaluated(selector: Selector, device: DeviceFields) -> tuple[str, int | Non
     try:
         holds, cost = selector.evaluate(device)
     except EvaluationError as error:
-        return "E", None, str(error)
+        return "E", _within_limit(error.cost), str(error)
     except Exception:  # a defect of ours: any expression may be written by a tenant
         return "X", None, traceback.format_exc()
     return "T" if holds else "F", cost, ""
