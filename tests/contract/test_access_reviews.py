@@ -27,6 +27,16 @@ async def test_all_rights_in_a_namespace_are_listed(server: Server) -> None:
 
 
 @contract
+async def test_one_may_ask_who_one_is(server: Server) -> None:
+    asked = {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
+    answer = (await server.call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", asked)).expect(201)
+    assert answer["kind"] == "SelfSubjectReview"
+    user = answer["status"]["userInfo"]
+    assert user["username"]
+    assert "system:masters" in user["groups"]
+
+
+@contract
 async def test_questions_are_posted(server: Server) -> None:
     (await server.call("GET", f"{ROOT}/selfsubjectaccessreviews")).refused(405, "MethodNotAllowed")
     answer = await server.call("POST", f"{ROOT}/selfsubjectaccessreviews", b"[]")

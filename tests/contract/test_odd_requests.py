@@ -81,6 +81,38 @@ async def test_dry_runs_of_updates_and_deletions_change_nothing(server: Server) 
 
 
 @contract
+async def test_a_dry_deletion_may_be_asked_for_in_its_options(server: Server) -> None:
+    await server.create(server.claims, claim())
+    path = f"{server.claims}/claim"
+    before = await server.get(path)
+    options = {"kind": "DeleteOptions", "apiVersion": "v1", "dryRun": ["All"]}
+    (await server.call("DELETE", path, options)).expect(200)
+    (await server.call("DELETE", server.claims, options)).expect(200)
+    assert await server.get(path) == before
+
+
+@contract
+async def test_a_dry_run_is_of_everything(server: Server) -> None:
+    await server.create(server.claims, claim())
+    path = f"{server.claims}/claim"
+    before = await server.get(path)
+    problem = ("FieldValueNotSupported", "dryRun")
+    for method, place, body in (
+        ("POST", server.claims, claim("other")),
+        ("PUT", path, before),
+        ("DELETE", path, None),
+        ("DELETE", server.claims, None),
+    ):
+        (await server.call(method, place, body, dryRun="Some")).refused(422, "Invalid", problem)
+    change = {"metadata": {"labels": {"a": "b"}}}
+    answer = await server.call("PATCH", path, change, content_type=MERGE, dryRun="Some")
+    answer.refused(422, "Invalid", problem)
+    (await server.call("DELETE", path, {"dryRun": ["Some"]})).refused(422, "Invalid", problem)
+    assert await server.get(path) == before
+    assert (await server.call("GET", f"{server.claims}/other")).status == 404
+
+
+@contract
 async def test_delete_options_are_delete_options(server: Server) -> None:
     await server.create(server.claims, claim())
     wrong = {"kind": "Pod", "apiVersion": "v1"}

@@ -21,6 +21,7 @@ from dra_api.clock import Clock
 from dra_api.transport import Request, Response, WatchRefusedError
 from dra_embedded.bodies import MAX_BODY, json_response, status_response
 from dra_embedded.http import discovery, openapi, tables
+from dra_embedded.http.readable import readable
 from dra_embedded.server import EmbeddedServer
 from dra_embedded.status import StatusError, not_here, too_large, too_many_requests, unauthorized
 from dra_embedded.verbs.discovery import not_found_page
@@ -35,12 +36,6 @@ READ_SECONDS = 30.0
 """How long a client may take to read one piece of an answer before its connection is cut."""
 _OPEN = ("/healthz", "/livez", "/readyz")
 """Paths that need no token."""
-_UNREADABLE = {
-    "application/vnd.kubernetes.protobuf": "an embedded cluster reads JSON, not protobuf, which kubectl create sends"
-    " for some kinds: add --dry-run=client -o yaml and pipe that into kubectl apply -f -",
-    "application/apply-patch+yaml": "an embedded cluster has no server-side apply: leave out --server-side",
-    "application/apply-patch+cbor": "an embedded cluster has no server-side apply: leave out --server-side",
-}
 _NEEDS_CONTAINERS = ("log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers")
 
 
@@ -91,9 +86,8 @@ class Application:
         elif exchange.query.get("watch") in ("true", "1") and exchange.method == "GET":
             await self._watch(exchange, receive)
         else:
-            _check_readable(exchange.content_type)
             request = Request(exchange.method, path, exchange.query, body, exchange.content_type)
-            response = await self._server.send(request)
+            response = await self._server.send(readable(request, registry))
             await exchange.respond(self._as_asked(exchange, response))
 
     def _as_asked(self, exchange: _Exchange, response: Response) -> Response:
@@ -105,7 +99,12 @@ class Application:
 
     async def _watch(self, exchange: _Exchange, receive: Receive) -> None:
         if self.watches >= MAX_WATCHES:
-            raise too_many_requests(f"{MAX_WATCHES} watches are open, which is all that this server takes")
+            refusal = status_response(
+                too_many_requests(f"{MAX_WATCHES} watches are open, which is all that this server takes")
+            )
+            # The connection would only be kept for another refusal.
+            await exchange.respond(Response(refusal.status, refusal.body, {**refusal.headers, "connection": "close"}))
+            return
         request = Request("GET", exchange.path, exchange.query)
         self.watches += 1
         try:
@@ -198,13 +197,6 @@ async def _cut(send: Send) -> None:
     if transport is not None:
         transport.abort()
         await asyncio.sleep(0)  # until the web server has seen it
-
-
-def _check_readable(content_type: str) -> None:
-    """Say what to do instead where a client sends what only a full API server reads. Raises StatusError (415)."""
-    kind = content_type.partition(";")[0].strip().lower()
-    if why := _UNREADABLE.get(kind):
-        raise StatusError(415, "UnsupportedMediaType", why)
 
 
 async def _gone(receive: Receive) -> None:

@@ -21,6 +21,7 @@ from dra_embedded.errors import EmbeddedError
 from dra_embedded.http.app import Application
 from dra_embedded.http.certificates import Certificates, new_certificates
 from dra_embedded.http.kubeconfig import kubeconfig, remove_kubeconfig, write_kubeconfig
+from dra_embedded.http.open_files import connections_allowed
 from dra_embedded.server import EmbeddedServer
 
 BACKLOG = 1024
@@ -108,6 +109,7 @@ async def serving(
             await asyncio.wait({task, up}, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 task.result()
+            opened.listen(BACKLOG)  # as many may wait as before, though they are accepted one by one
             yield access
         finally:
             up.cancel()
@@ -122,8 +124,12 @@ def _configuration(application: Application, made: Certificates | None) -> uvico
         access_log=False,
         log_config=None,
         server_header=False,
+        log_level="error",
         timeout_graceful_shutdown=STOP_SECONDS,
         timeout_keep_alive=75,
+        # One at a time: an event loop that finds no file for a connection complains as often as it was to accept.
+        backlog=1,
+        limit_concurrency=connections_allowed(),
     )
     config.load()
     if made is not None:

@@ -66,7 +66,9 @@ def _schema(schema: Schema) -> Object:
         return {"type": "object", "additionalProperties": _schema(schema.values)}
     if isinstance(schema, Fields):
         return {"type": "object", "properties": {name: _schema(each) for name, each in schema.fields.items()}}
-    return {} if schema == "any" else {"type": schema if schema in ("integer", "boolean") else "string"}
+    if schema == "any":
+        return {"type": "object"}  # kubectl explain --recursive fails at a schema without a type
+    return {"type": schema if schema in ("integer", "boolean") else "string"}
 
 
 def _operation(version: str, served: Served) -> tuple[str, Object]:

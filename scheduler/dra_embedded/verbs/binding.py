@@ -10,6 +10,7 @@ from dra_api.validation import FieldError
 from dra_api.validation.errors import invalid, not_supported, required
 from dra_embedded.bodies import check_size, json_response, parse_shaped
 from dra_embedded.context import Context
+from dra_embedded.dry_run import is_dry_run
 from dra_embedded.kinds.shapes import BINDING
 from dra_embedded.paths import Target
 from dra_embedded.status import StatusError, Subject, bad_request, conflict, not_found
@@ -39,7 +40,7 @@ def bind(context: Context, target: Target, request: Request) -> Response:
         raise conflict(_SUBJECT, name, f'pod {name} is already assigned to node "{pod["spec"]["nodeName"]}"')
     if pod["spec"].get("schedulingGates"):
         raise conflict(_SUBJECT, name, f"pod {name} has non-empty .spec.schedulingGates")
-    if request.query.get("dryRun") != "All":
+    if not is_dry_run(request):
         context.store.write("pods", stored.key, _bound(context, pod, node, metadata))
     return json_response(201, _SUCCESS)
 

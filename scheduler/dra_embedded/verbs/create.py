@@ -7,6 +7,7 @@ from typing import Any
 from dra_api.transport import Request, Response
 from dra_embedded.bodies import object_response, read_object
 from dra_embedded.context import Context
+from dra_embedded.dry_run import is_dry_run
 from dra_embedded.field_validation import FieldValidation
 from dra_embedded.kinds.metadata import check_metadata
 from dra_embedded.paths import Target
@@ -23,7 +24,7 @@ def create(context: Context, target: Target, request: Request) -> Response:
     """Create the object of the request's body. Raises StatusError."""
     fields = FieldValidation.of(request)
     obj = read_object(request, target, fields)
-    stored = create_object(context, target, obj, dry_run=request.query.get("dryRun") == "All")
+    stored = create_object(context, target, obj, dry_run=is_dry_run(request))
     return object_response(201, stored, target, fields)
 
 

@@ -14,6 +14,7 @@ from dra_api.transport import Request, Response
 from dra_api.validation.errors import not_supported
 from dra_embedded.bodies import check_size, json_response, list_response, object_response, parse_shaped
 from dra_embedded.context import Context
+from dra_embedded.dry_run import is_dry_run
 from dra_embedded.kinds.shapes import DELETE_OPTIONS
 from dra_embedded.paths import Target
 from dra_embedded.status import Subject, bad_request, conflict, forbidden, invalid
@@ -34,7 +35,7 @@ def delete(context: Context, target: Target, request: Request) -> Response:
     stored = context.store.get(target.served.bucket, target.key)
     if stored is None:
         raise missing(target.served.subject, str(target.name))
-    left, gone = delete_stored(context, target, stored, options, dry_run=request.query.get("dryRun") == "All")
+    left, gone = delete_stored(context, target, stored, options, dry_run=is_dry_run(request, options))
     if gone and not target.served.behaviour.returns_deleted:
         return json_response(200, _success(target, left.object["metadata"]))
     return object_response(200, left, target)
@@ -46,7 +47,7 @@ def delete_collection(context: Context, target: Target, request: Request) -> Res
     selection = parse_selection(target, request.query)
     bucket = context.store.bucket(target.served.bucket)
     chosen = [each for each in bucket.items(target.namespace) if selection.matches(each.object)]
-    if request.query.get("dryRun") != "All":
+    if not is_dry_run(request, options):
         for each in chosen:
             delete_stored(context, target, each, options)
     return list_response(chosen, {"resourceVersion": str(context.store.revision)}, target)

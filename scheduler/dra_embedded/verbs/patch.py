@@ -10,6 +10,7 @@ from dra_api.transport import JSON_PATCH, MERGE_PATCH, STRATEGIC_MERGE_PATCH, Re
 from dra_api.validation.errors import invalid as invalid_value
 from dra_embedded.bodies import check_size, from_storage, media_type, object_response, parse, to_storage
 from dra_embedded.context import Context
+from dra_embedded.dry_run import is_dry_run
 from dra_embedded.field_validation import FieldValidation
 from dra_embedded.patches.json_patch import MAX_OPERATIONS, JsonPatchError, MalformedPatchError, json_patch
 from dra_embedded.patches.merge import merge_patch
@@ -48,7 +49,7 @@ def patch(context: Context, target: Target, request: Request) -> Response:
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     if isinstance(change, dict) and "resourceVersion" not in (change.get("metadata") or {}):
         new["metadata"]["resourceVersion"] = old.object["metadata"]["resourceVersion"]
-    stored = replace(context, target, old, new, dry_run=request.query.get("dryRun") == "All")
+    stored = replace(context, target, old, new, dry_run=is_dry_run(request))
     return object_response(200, stored, target, fields)
 
 

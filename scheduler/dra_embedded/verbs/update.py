@@ -5,6 +5,7 @@ from __future__ import annotations
 from dra_api.transport import Request, Response
 from dra_embedded.bodies import object_response, read_object
 from dra_embedded.context import Context
+from dra_embedded.dry_run import is_dry_run
 from dra_embedded.field_validation import FieldValidation
 from dra_embedded.paths import Target
 from dra_embedded.status import bad_request, not_found
@@ -17,7 +18,7 @@ def update(context: Context, target: Target, request: Request) -> Response:
     fields = FieldValidation.of(request)
     obj = read_object(request, target, fields)
     metadata = obj["metadata"]
-    dry_run = request.query.get("dryRun") == "All"
+    dry_run = is_dry_run(request)
     if (metadata.get("namespace") or target.namespace or "") != (target.namespace or ""):
         raise bad_request("the namespace of the provided object does not match the namespace sent on the request")
     name = metadata.get("name") or ""

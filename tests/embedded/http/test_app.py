@@ -141,6 +141,40 @@ def test_what_only_a_full_server_reads_is_refused_with_what_to_do() -> None:
     with_app(play)
 
 
+PROTOBUF = {"content-type": "application/vnd.kubernetes.protobuf"}
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces/default/widgets", "/apis/example.com/v1/widgets"])
+def test_a_kind_that_is_not_served_is_not_found_whatever_is_sent(path: str) -> None:
+    async def play(_server: EmbeddedServer, app: Application) -> None:
+        assert (await Client(app, "POST", path, headers=PROTOBUF, body=[b"k8s\x00"]).run()).status == 404
+
+    with_app(play)
+
+
+def test_questions_about_rights_are_answered_in_protobuf_too() -> None:
+    async def play(_server: EmbeddedServer, app: Application) -> None:
+        path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+        client = await Client(app, "POST", path, headers=PROTOBUF, body=[b"k8s\x00"]).run()
+        assert (client.status, client.body["status"]["allowed"]) == (201, True)
+
+    with_app(play)
+
+
+def test_a_deletion_has_its_options_in_protobuf_too() -> None:
+    async def play(server: EmbeddedServer, app: Application) -> None:
+        await create(server, "a")
+        # A message Unknown with DeleteOptions: no grace period, and another uid as precondition.
+        body = b"k8s\x00" + bytes([0x12, 7, 0x08, 0, 0x12, 3, 0x0A, 1]) + b"x"
+        client = await Client(app, "DELETE", f"{PODS}/a", headers=PROTOBUF, body=[body]).run()
+        assert (client.status, client.body["reason"]) == (409, "Conflict")
+        fine = b"k8s\x00" + bytes([0x12, 2, 0x08, 0])
+        assert (await Client(app, "DELETE", f"{PODS}/a", headers=PROTOBUF, body=[fine]).run()).status == 200
+        assert (await server.send(Request("GET", f"{PODS}/a"))).status == 404
+
+    with_app(play)
+
+
 def test_logs_are_refused_with_a_reason() -> None:
     async def play(_server: EmbeddedServer, app: Application) -> None:
         client = await Client(app, "GET", f"{PODS}/a/log").run()
@@ -201,7 +235,7 @@ def test_one_watch_too_many_is_told_to_come_back(monkeypatch: pytest.MonkeyPatch
         async with running(Client(app, "GET", PODS, query="watch=true")):
             late = await Client(app, "GET", PODS, query="watch=true").run()
             assert (late.status, late.body["reason"]) == (429, "TooManyRequests")
-            assert late.headers["retry-after"] == "1"
+            assert (late.headers["retry-after"], late.headers["connection"]) == ("1", "close")
         assert app.watches == 0
 
     with_app(play)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from dra_embedded.http import discovery, openapi
 from dra_embedded.registry import Registry
 
@@ -68,6 +71,26 @@ def test_schemas_have_fields_and_say_that_there_are_no_descriptions() -> None:
     schema = older["components"]["schemas"]["embedded.apis.resource.k8s.io.v1beta1.ResourceClaim"]
     assert "properties" not in schema
     assert "resource.k8s.io/v1" in schema["description"]
+
+
+def untyped(schema: dict[str, Any], path: str) -> Iterator[str]:
+    if "type" not in schema:
+        yield path
+    for name, each in schema.get("properties", {}).items():
+        yield from untyped(each, f"{path}.{name}")
+    for name in ("items", "additionalProperties"):
+        if name in schema:
+            yield from untyped(schema[name], f"{path}.{name}")
+
+
+def test_every_schema_has_a_type_for_kubectl_explains_all_of_them_at_once() -> None:
+    index = openapi.document("/openapi/v3", REGISTRY)
+    assert index is not None
+    for place in index["paths"].values():
+        document = openapi.document(place["serverRelativeURL"], REGISTRY)
+        assert document is not None
+        for name, schema in document["components"]["schemas"].items():
+            assert list(untyped(schema, name)) == []
 
 
 def test_other_paths_have_no_document() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from dra_api.transport import Request
 from dra_embedded.http import app as app_module
+from dra_embedded.http import listener as listener_module
 from dra_embedded.http.kubeconfig import KubeconfigError, kubeconfig, remove_kubeconfig, write_kubeconfig
 from dra_embedded.http.listener import BeyondLoopbackError, ListenError, Place, serving
 from dra_embedded.server import EmbeddedServer
@@ -116,6 +117,42 @@ async def test_a_connection_whose_client_does_not_read_is_closed(monkeypatch: py
             await asyncio.sleep(0.5)
             client.setblocking(False)
             assert await _rest(client) < 30_000_000
+
+
+async def test_more_connections_than_there_are_files_for_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener_module, "connections_allowed", lambda: 2)
+    async with serving(new_server(), WallClock(), Place(tls=False)) as access:
+        port = int(access.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as first, socket.create_connection(("127.0.0.1", port)):
+            await asyncio.sleep(0.05)
+            first.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
+            first.setblocking(False)
+            async with asyncio.timeout(5):
+                answer = await asyncio.get_running_loop().sock_recv(first, 1 << 16)
+            assert answer.startswith(b"HTTP/1.1 503")
+
+
+async def test_a_client_that_wants_another_protocol_is_answered_and_nothing_is_printed(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(new_server(), WallClock(), Place(tls=False)) as access:
+        port = int(access.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            words = ("GET /api/v1/namespaces/default/pods/a/exec HTTP/1.1", "Host: x", "Connection: Upgrade")
+            words += (
+                "Upgrade: websocket",
+                "Sec-WebSocket-Version: 13",
+                f"Authorization: Bearer {access.token}",
+                "",
+                "",
+            )
+            client.sendall("\r\n".join(words).encode())
+            client.setblocking(False)
+            async with asyncio.timeout(5):
+                answer = await asyncio.get_running_loop().sock_recv(client, 1 << 16)
+            assert answer.startswith(b"HTTP/1.1 405")
+    assert capfd.readouterr() == ("", "")
+    assert caplog.messages == []
 
 
 async def _rest(client: socket.socket) -> int:
