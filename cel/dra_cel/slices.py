@@ -17,7 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
+from sys import getprofile, gettrace
+from threading import local
 from typing import Any, Generic, TypeVar, cast
 
 from greenlet import getcurrent, greenlet
@@ -36,10 +39,11 @@ STRIDE = 1 << 10
 class Slices(Generic[T]):
     """Work that can pause. It belongs to the thread that steps it. Dropping it ends the work where it is."""
 
-    __slots__ = ("_stack", "_value")
+    __slots__ = ("_stack", "_value", "_work")
 
     def __init__(self, work: Callable[[], T]) -> None:
-        self._stack = _Stack(work)
+        self._work: Callable[[], T] | None = work
+        self._stack: _Stack | None = None
         self._value: T | None = None
 
     @property
@@ -55,29 +59,87 @@ class Slices(Generic[T]):
 
         """
         stack = self._stack
+        if stack is None:
+            if self._work is None:
+                return True
+            stack = self._stack = _stack()
+            stack.desk.work, self._work = self._work, None
+        desk = stack.desk
         stack.exhausted = exhausted
-        stack.parent = stack.caller = getcurrent()
-        value = stack.switch()
-        if not stack.dead:
+        stack.parent = desk.caller = getcurrent()
+        try:
+            stack.switch()
+        except BaseException:
+            self._stack = None
+            raise
+        if desk.work is not None:
             return False
-        self._value = value
+        self._value, desk.value = desk.value, None
+        _put_back(stack)
+        self._stack = None
         return True
 
 
-class _Stack(greenlet):
-    """Where the work runs; `unbroken` counts what is under way that must not be seen half done."""
+class _Desk:
+    """What goes in and out of a stack, which must not refer to itself: it could not be dropped."""
 
+    __slots__ = ("caller", "value", "work")
     caller: greenlet
+
+    def __init__(self) -> None:
+        self.work: Callable[[], Any] | None = None
+        self.value: Any = None
+
+
+def _clear(desk: _Desk) -> None:
+    """Do work after work for ever; a failure ends it, and comes out of the step."""
+    while desk.work is not None:
+        desk.value = desk.work()  # no local variable: it would keep the value while there is no work
+        desk.work = None
+        desk.caller.switch()
+
+
+class _Stack(greenlet):
+    """Where work runs, one after the other; `unbroken` counts what is under way that must not be seen half done."""
+
     exhausted: Exhausted
     ticks = 0
     unbroken = 0
+
+    def __init__(self) -> None:
+        self.desk = _Desk()
+        super().__init__(partial(_clear, self.desk))
+
+
+class _Idle(local):
+    """Stacks of this thread that wait for work: to make one takes longer than many a piece of work."""
+
+    def __init__(self) -> None:
+        self.stacks: list[_Stack] = []
+
+
+_idle = _Idle()
+_MOST_IDLE = 4
+
+
+def _stack() -> _Stack:
+    """Return a stack. Profilers and debuggers see only into those that begin under them."""
+    return _idle.stacks.pop() if _idle.stacks and getprofile() is None and gettrace() is None else _Stack()
+
+
+def _put_back(stack: _Stack) -> None:
+    """Keep a stack for other work, unless that would keep the stack alive from which it was called."""
+    if stack.desk.caller.parent is None and len(_idle.stacks) < _MOST_IDLE:
+        stack.ticks = 0
+        del stack.exhausted
+        _idle.stacks.append(stack)
 
 
 def rest() -> None:
     """Pause, if this runs in slices and the slice is over. Long work calls it now and then."""
     current = getcurrent()
     if type(current) is _Stack and not current.unbroken and current.exhausted():
-        caller = current.caller
+        caller = current.desk.caller
         del current  # a stack that refers to itself could not be dropped
         caller.switch()
 

@@ -231,3 +231,38 @@ def test_pacing_keeps_the_elements(length: int) -> None:
     items = tuple(range(length))
     assert tuple(paced(items)) == items
     assert gathered(items, items) == items + items
+
+
+def test_a_stack_that_waits_for_other_work_keeps_nothing_of_the_last() -> None:
+    class Held:
+        pass
+
+    def work(held: Held) -> Held:
+        rest()
+        return held
+
+    gc.disable()
+    try:
+        held = Held()
+        reference = weakref.ref(held)
+        done = Slices(partial(work, held))
+        assert not done.step(lambda: True)
+        assert done.step(lambda: True)
+        assert done.value is held
+        del done, held
+        assert reference() is None
+    finally:
+        gc.enable()
+
+
+def test_work_after_a_failure_and_inside_other_work_begins_afresh() -> None:
+    def outer() -> list[int]:
+        return [run(Slices(partial(int, number)), lambda: True)[0] for number in range(3)]
+
+    for number in range(3):
+        failing = Slices(lambda: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            failing.step(lambda: True)
+        assert failing.step(lambda: True)
+        assert run(Slices(outer), lambda: True)[0] == [0, 1, 2]
+        assert run(Slices(partial(int, number)), lambda: True) == (number, 1)
