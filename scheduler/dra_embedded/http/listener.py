@@ -8,25 +8,17 @@ import errno
 import ipaddress
 import secrets
 import socket
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import uvicorn
-
 from dra_api.clock import Clock
 from dra_embedded.errors import EmbeddedError
-from dra_embedded.http.app import Application
-from dra_embedded.http.certificates import Certificates, new_certificates
 from dra_embedded.http.kubeconfig import kubeconfig, remove_kubeconfig, write_kubeconfig
-from dra_embedded.http.open_files import connections_allowed
 from dra_embedded.server import EmbeddedServer
 
 BACKLOG = 1024
-STOP_SECONDS = 1
-"""How long open watches may take to end when the server stops."""
 
 
 class ListenError(EmbeddedError):
@@ -91,6 +83,11 @@ async def serving(
 
     Raises ListenError, KubeconfigError.
     """
+    # A quarter of a second to import, which whoever only shows a cluster need not wait for.
+    from dra_embedded.http.app import Application
+    from dra_embedded.http.certificates import new_certificates
+    from dra_embedded.http.web_server import WebServer
+
     with contextlib.ExitStack() as stack:
         opened = stack.enter_context(place.open())
         port = opened.getsockname()[1]
@@ -102,7 +99,7 @@ async def serving(
             content = access.kubeconfig()
             write_kubeconfig(file, content)
             stack.callback(remove_kubeconfig, file, content)
-        web = _Server(_configuration(Application(server, clock, access.token), made))
+        web = WebServer(Application(server, clock, access.token), made)
         task = asyncio.create_task(web.serve([opened]), name="embedded API server")
         up = asyncio.create_task(web.up.wait(), name="embedded API server is up")
         try:
@@ -115,40 +112,3 @@ async def serving(
             up.cancel()
             web.should_exit = True
             await task
-
-
-def _configuration(application: Application, made: Certificates | None) -> uvicorn.Config:
-    config = uvicorn.Config(
-        application,
-        lifespan="off",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        log_level="error",
-        timeout_graceful_shutdown=STOP_SECONDS,
-        timeout_keep_alive=75,
-        # One at a time: an event loop that finds no file for a connection complains as often as it was to accept.
-        backlog=1,
-        limit_concurrency=connections_allowed(),
-    )
-    config.load()
-    if made is not None:
-        with tempfile.TemporaryDirectory() as folder:
-            config.ssl = made.context(Path(folder))
-    return config
-
-
-class _Server(uvicorn.Server):
-    """Leaves the signals to the process that it is only a part of; `up` is set once it accepts connections."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.up = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets)
-        self.up.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield

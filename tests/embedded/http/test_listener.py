@@ -13,7 +13,7 @@ import pytest
 
 from dra_api.transport import Request
 from dra_embedded.http import app as app_module
-from dra_embedded.http import listener as listener_module
+from dra_embedded.http import web_server as web_server_module
 from dra_embedded.http.kubeconfig import KubeconfigError, kubeconfig, remove_kubeconfig, write_kubeconfig
 from dra_embedded.http.listener import BeyondLoopbackError, ListenError, Place, serving
 from dra_embedded.server import EmbeddedServer
@@ -120,7 +120,7 @@ async def test_a_connection_whose_client_does_not_read_is_closed(monkeypatch: py
 
 
 async def test_more_connections_than_there_are_files_for_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener_module, "connections_allowed", lambda: 2)
+    monkeypatch.setattr(web_server_module, "connections_allowed", lambda: 2)
     async with serving(new_server(), WallClock(), Place(tls=False)) as access:
         port = int(access.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as first, socket.create_connection(("127.0.0.1", port)):

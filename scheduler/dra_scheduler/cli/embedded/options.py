@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from dra_embedded.http.listener import Place
+if TYPE_CHECKING:
+    from dra_embedded.http.listener import Place
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +29,8 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 def place_of(arguments: argparse.Namespace) -> Place:
     """Where to listen."""
+    from dra_embedded.http.listener import Place
+
     host, port = arguments.listen
     return Place(host, port, everywhere=arguments.beyond_loopback)
 
