@@ -17,7 +17,15 @@ from dra_scheduler.client.api import Api
 from dra_scheduler.client.backoff import Backoff
 from dra_scheduler.client.errors import ApiStatusError, ConflictError, NotFoundError
 from dra_scheduler.writes.errors import BindLostError, UnknownOutcomeError
-from dra_scheduler.writes.guarded_api import ATTEMPTS, DELAY_CAP, FIRST_DELAY, REPEATABLE, GuardedApi, MayWrite
+from dra_scheduler.writes.guarded_api import (
+    ATTEMPTS,
+    DELAY_CAP,
+    FIRST_DELAY,
+    REPEATABLE,
+    GuardedApi,
+    MayWrite,
+    certainly_not_executed,
+)
 from dra_scheduler.writes.refs import PodRef
 
 
@@ -62,7 +70,7 @@ class BindingWriter:
                 if isinstance(error, ApiStatusError) and error.status not in REPEATABLE | {409}:
                     raise
                 cause = error
-            if not _certainly_not_executed(cause) and await self._is_bound(pod, node, cause):
+            if not certainly_not_executed(cause) and await self._is_bound(pod, node, cause):
                 return Bound(pod, node, looked_up=True)
             if isinstance(cause, ConflictError):
                 raise BindLostError(f"pod {pod}: not bound: {cause.message}") from cause
@@ -90,12 +98,6 @@ class BindingWriter:
         if at and at != node:
             raise BindLostError(f"pod {pod}: is bound to node {at}, not {node}") from cause
         return at == node
-
-
-def _certainly_not_executed(cause: Exception) -> bool:
-    if isinstance(cause, TransportError):
-        return not cause.sent
-    return isinstance(cause, ApiStatusError) and cause.status == 429
 
 
 def _delay(cause: Exception, backoff: Backoff) -> float:

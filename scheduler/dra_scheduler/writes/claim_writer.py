@@ -72,7 +72,7 @@ class ClaimWriter:
             raise ClaimLostError(str(ClaimRef.of(claim)), "to be reserved without being allocated")
         new = allocation is not None
         cause: Exception | None = None
-        for _ in range(ROUNDS):
+        for left in reversed(range(ROUNDS + 1)):
             if new and _is_ours_with_fields_dropped(current, wanted, consumer):
                 await self._compare(ClaimRef.of(claim), wanted, current, consumer)
             if self._check(current, wanted, consumer, claim, new):
@@ -80,6 +80,8 @@ class ClaimWriter:
             if cause is not None and not isinstance(cause, ConflictError):
                 # Repeated often enough below, and read: it is not in force (or not yet, when the server is that slow).
                 raise UnknownOutcomeError(f"ResourceClaim {ClaimRef.of(claim)}: {cause}") from cause
+            if not left:
+                break
             try:
                 return await self._write_once(current, wanted, consumer)
             except NotFoundError as error:

@@ -9,7 +9,7 @@ from random import Random
 from dra_api.transport import MERGE_PATCH, TransportError
 from dra_scheduler.client.api import Api, Object
 from dra_scheduler.client.backoff import Backoff
-from dra_scheduler.client.errors import ApiStatusError
+from dra_scheduler.client.errors import ApiStatusError, ResponseError
 from dra_scheduler.writes.errors import NotWriterError
 
 ATTEMPTS = 5
@@ -28,6 +28,8 @@ class GuardedApi:
 
     Repeating is safe for what is sent through here with `repeat=True`: patches that carry a resourceVersion (a second
     one after an unnoticed success is a conflict) or that say the same thing however often. Reads are always repeated.
+
+    An answer that no API server gives (a proxy's page) says nothing of what became of the request: it is none.
     """
 
     def __init__(self, api: Api, random: Random, may_write: MayWrite) -> None:
@@ -57,20 +59,41 @@ class GuardedApi:
                 raise NotWriterError("not allowed to write now; another instance may be the scheduler")
             return send()
 
-        return await (self._repeat(guarded) if repeat else guarded())
+        return await (self._repeat(guarded) if repeat else _answered(guarded))
 
     async def _repeat(self, send: Callable[[], Awaitable[Object]]) -> Object:
         backoff = Backoff(self._random, FIRST_DELAY, DELAY_CAP)
-        for _ in range(ATTEMPTS - 1):
+        unknown: Exception | None = None
+        attempts = 0
+        while True:
+            attempts += 1
             try:
-                return await send()
-            except TransportError:
-                delay = backoff.delay()
-            except ApiStatusError as error:
-                if error.status not in REPEATABLE:
+                return await _answered(send)
+            except (TransportError, ApiStatusError) as error:
+                if isinstance(error, ApiStatusError) and error.status not in REPEATABLE:
                     raise
+                if not certainly_not_executed(error):
+                    unknown = error
+                if attempts == ATTEMPTS:
+                    if unknown is None or unknown is error:
+                        raise
+                    # That the last one was not executed says nothing of those before it.
+                    raise unknown from error
                 delay = backoff.delay()
-                if error.retry_after is not None:
+                if isinstance(error, ApiStatusError) and error.retry_after is not None:
                     delay = min(DELAY_CAP, max(delay, error.retry_after))
             await asyncio.sleep(delay)
+
+
+def certainly_not_executed(error: Exception) -> bool:
+    """Whether a request that ended so has certainly changed nothing, and may be sent again."""
+    if isinstance(error, TransportError):
+        return not error.sent
+    return isinstance(error, ApiStatusError) and error.status == 429
+
+
+async def _answered(send: Callable[[], Awaitable[Object]]) -> Object:
+    try:
         return await send()
+    except ResponseError as error:
+        raise TransportError(str(error)) from error

@@ -73,14 +73,14 @@ class Undoing:
         """
         ref, live, cause = ClaimRef.of(claim), claim, None
         for _ in range(ROUNDS):
-            if any(entry.get("uid") != pod_uid for entry in reserved_for(live)):
-                await self.unreserve(ref, pod_uid)
-                return
             try:
+                if any(entry.get("uid") != pod_uid for entry in reserved_for(live)):
+                    await self.unreserve(ref, pod_uid)
+                    return
                 await self._clear(ref, status_patch(live, {"allocation": None, "reservedFor": None}))
                 return
-            except (ClaimLostError, UnknownOutcomeError) as error:
-                cause = error
+            except (ClaimLostError, UnknownOutcomeError, ApiStatusError) as error:
+                cause = error  # refused, too: what is left there is wrong, and must not be used
             try:
                 live = to_v1(await self._api.get(ref.path(self._version)))
             except NotFoundError:

@@ -350,13 +350,14 @@ def test_a_pod_that_joins_before_a_dropped_field_is_undone_keeps_the_allocation(
     run_virtual(main)
 
 
-def test_a_dropped_field_that_cannot_be_undone_is_an_unknown_outcome() -> None:
+@pytest.mark.parametrize("code", [503, 429, 403])
+def test_a_dropped_field_that_cannot_be_undone_is_an_unknown_outcome(code: int) -> None:
     async def main(clock: VirtualClock) -> None:
         world = World(clock)
         claim, pod = await world.claim(), PodRef.of(await world.pod())
         world.faulty.rewrite(STATUS, drop_share)
         for _ in range(100):
-            world.faulty.fail(STATUS, status(503))
+            world.faulty.fail(STATUS, status(code))
         with pytest.raises(UnknownOutcomeError, match="a wrong allocation could not be undone"):
             await world.claims().allocate_and_reserve(claim, allocation(shareID="s"), pod)
         world.faulty.faults.clear()
@@ -461,6 +462,31 @@ def test_the_missing_right_to_bind_claims_is_told_and_not_retried() -> None:
         with pytest.raises(BindingPermissionError, match="ClusterRoleBinding"):
             await world.claims().allocate_and_reserve(claim, allocation(), pod)
         assert len(world.faulty.sent(STATUS)) == 1
+
+    run_virtual(main)
+
+
+def test_a_server_that_is_too_busy_after_an_answer_was_lost_is_asked_what_became_of_it() -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+        world.faulty.fail(STATUS, executed=True)
+        for _ in range(4):
+            world.faulty.fail(STATUS, status(429, "TooManyRequests"))
+        assert await world.claims().allocate_and_reserve(claim, allocation(), pod) == await world.live()
+
+    run_virtual(main)
+
+
+def test_a_write_that_took_effect_after_all_the_conflicts_is_not_given_up() -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+        for _ in range(3):
+            world.faulty.meanwhile(STATUS, world.touch)
+        for executed in (True, False, False, False, False):
+            world.faulty.fail(STATUS, executed=executed)
+        assert await world.claims().allocate_and_reserve(claim, allocation(), pod) == await world.live()
 
     run_virtual(main)
 
