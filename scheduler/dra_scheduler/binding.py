@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import asyncio
+import enum
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.client.errors import ApiStatusError, ConflictError
 from dra_scheduler.cycle.decision import Bind, ClaimPlan, SpecialPlan, Wait
-from dra_scheduler.device_wait import DevicesNotReadyError, DeviceWait
+from dra_scheduler.device_wait import DEVICES, DevicesNotReadyError, DeviceWait, Held
 from dra_scheduler.gang.consumers import consumer
 from dra_scheduler.gang.together import GroupBrokenError, Together
 from dra_scheduler.locks import Locks
@@ -40,6 +41,7 @@ from dra_scheduler.signals import Signals
 from dra_scheduler.slots import Slot
 from dra_scheduler.special_claims import SpecialClaims
 from dra_scheduler.tainted import DeviceTaintedError, check_taints
+from dra_scheduler.vanished import NodeGoneError, check_node
 from dra_scheduler.writes.binding_writer import BindingWriter
 from dra_scheduler.writes.claim_bodies import reserved_for
 from dra_scheduler.writes.claim_writer import ClaimWriter
@@ -52,7 +54,7 @@ from dra_scheduler.writes.errors import (
     WriteError,
 )
 from dra_scheduler.writes.pod_status_writer import PodStatusWriter
-from dra_scheduler.writes.refs import ClaimRef, GroupRef, PodRef
+from dra_scheduler.writes.refs import ClaimRef, Consumer, GroupRef, PodRef
 
 FIRST_DELAY = 0.5
 DELAY_CAP = 10.0
@@ -76,9 +78,17 @@ class BindOutcome:
     contested: int = 0
 
 
+class Released(enum.Enum):
+    """What became of an attempt to take back a reservation or an allocation."""
+
+    DONE = "done"
+    IN_USE = "somebody else uses it"
+    FAILED = "not known, or refused: to be tried again"
+
+
 @dataclass(slots=True)
 class _Task:
-    """A pod on its way: the claims whose reservation has been written are `reserved`.
+    """A pod on its way: the claims whose reservation has been written are `held`.
 
     `special` is the claim that was made for its extended resources, `told` what its status says about its devices.
     """
@@ -88,12 +98,21 @@ class _Task:
     bind: Bind
     together: Together | None = None
     slot: Slot | None = None
-    waits: Callable[[], None] = lambda: None
-    reserved: list[Claim] = field(default_factory=list)
+    waits: Callable[[bool], None] = lambda devices: None
+    held: list[Held] = field(default_factory=list)
     contested: int = 0
     nominated: bool = False
     special: Claim | None = None
     told: bool = False
+    waited: str = ""
+
+    @property
+    def reserved(self) -> list[Claim]:
+        return [one.claim for one in self.held]
+
+    def hold(self, claim: Claim, who: Consumer) -> None:
+        """The claim has just been written."""
+        self.held.append(Held(claim, claim.allocation, who))
 
 
 def _decided(bind: Bind) -> tuple[AllocationResult, ...]:
@@ -142,12 +161,12 @@ class Binder:
         *,
         together: Together | None = None,
         slot: Slot | None = None,
-        waits: Callable[[], None] = lambda: None,
+        waits: Callable[[bool], None] = lambda devices: None,
     ) -> BindOutcome:
         """Write what was decided; on failure undo it and forget what was assumed. Never raises for what may happen.
 
         `together`: the other pods of its group, without enough of which it is not bound. `slot`: its place for writing.
-        `waits` is called when the pod begins to wait for its devices or its group.
+        `waits` is called when the pod begins to wait for its devices (true) or its group.
         """
         task = _Task(pod, PodRef(pod.namespace, pod.name, pod.uid), bind, together, slot, waits)
         try:
@@ -155,7 +174,7 @@ class Binder:
         except RivalError as error:
             await self._undo(task, deallocate=True)
             return BindOutcome(False, str(error), conflict=True, contested=1)
-        except DeviceTaintedError as error:
+        except (DeviceTaintedError, NodeGoneError) as error:
             await self._undo(task, deallocate=True)
             return BindOutcome(False, str(error), conflict=True)
         except GroupBrokenError as error:
@@ -183,9 +202,9 @@ class Binder:
         self._look_for_rivals(task)
         await self._wait.until_ready(
             task.ref,
-            task.reserved,
+            task.held,
             partial(self._begin_wait, task),
-            look=partial(check_taints, self._cluster, _decided(task.bind)),
+            look=partial(self._look, task),
             together=task.together,
             slot=task.slot,
         )
@@ -195,6 +214,12 @@ class Binder:
             await self._tell_special(task, task.bind.special)
         if not task.bind.placed:
             await self._until_known(lambda: self._bindings.bind(task.ref, task.bind.node))
+
+    def _look(self, task: _Task) -> None:
+        """Raise if the decision no longer stands."""
+        check_taints(self._cluster, _decided(task.bind))
+        if not task.bind.placed:
+            check_node(self._cluster, task.bind.node)
 
     def _look_for_rivals(self, task: _Task) -> None:
         contested = check_rivals(self._cluster, task.reserved)
@@ -216,13 +241,13 @@ class Binder:
             who = consumer(task.pod, claim, self._cluster)
             answer = await self._claims.allocate_and_reserve(claim.raw, wanted, who)
             self._cluster.learn_claim(answer)
-            task.reserved.append(claim)
+            task.hold(claim, who)
 
     async def _write_special(self, task: _Task, plan: SpecialPlan) -> None:
         """Make the claim for the pod's extended resources, as any other one then (KEP-5004)."""
         claim = task.special = await self._special.make(task.ref, plan, self._until_known)
         await self._until_known(lambda: self._special.allocate(task.ref, plan, claim))
-        task.reserved.append(claim)
+        task.hold(claim, Consumer.of(task.ref))
 
     async def _tell_special(self, task: _Task, plan: SpecialPlan) -> None:
         """Name the special claim in the pod's status: last of all, because the API server never lets it be cleared."""
@@ -246,7 +271,9 @@ class Binder:
                 delay = min(delay * 2, DELAY_CAP)
 
     async def _begin_wait(self, task: _Task, reason: str) -> None:
-        task.waits()
+        if task.waited != reason:
+            task.waited = reason
+            task.waits(reason == DEVICES)
         await self._nominate(task, task.bind.node)
 
     async def _nominate(self, task: _Task, node: str) -> None:
@@ -282,15 +309,12 @@ class Binder:
             # The next attempt overwrites it, and nobody counts it while the pod has no node.
             _log.info("nodeAllocatableResourceClaimStatuses not cleared pod=%s error=%s", task.ref, error)
 
-    async def discard(self, claim: Claim, pod: PodRef) -> bool:
-        """Delete the claim for extended resources that an earlier attempt has left; whether it is done."""
-        return await self._special.discard(claim, pod)
+    async def discard(self, claim: Claim, pod: PodRef) -> Released:
+        """Delete the claim for extended resources that an earlier attempt has left."""
+        return Released.DONE if await self._special.discard(claim, pod) else Released.FAILED
 
-    async def release(self, claim: Claim, pod: PodRef | GroupRef, *, deallocate: bool) -> bool:
-        """Remove a pod's or group's reservation, and if asked the allocation too unless somebody else uses it.
-
-        Returns whether it is done.
-        """
+    async def release(self, claim: Claim, pod: PodRef | GroupRef, *, deallocate: bool) -> Released:
+        """Remove a pod's or group's reservation, and if asked the allocation too unless somebody else uses it."""
         ref = ClaimRef(claim.namespace, claim.name, claim.uid)
         try:
             async with self._locks.hold(claim.uid):
@@ -298,13 +322,13 @@ class Binder:
                 if live is not None:
                     self._cluster.learn_claim(live)
                 if live is None or not deallocate:
-                    return True
+                    return Released.DONE
                 if reserved_for(live):
-                    return False
+                    return Released.IN_USE
                 answer = await self._claims.deallocate(live)
                 if answer is not None:
                     self._cluster.learn_claim(answer)
-                return True
+                return Released.DONE
         except (WriteError, ApiStatusError, TransportError) as error:
             _log.warning("not taken back, the next attempt takes it up of=%s claim=%s error=%s", pod, ref, error)
-            return False
+            return Released.FAILED

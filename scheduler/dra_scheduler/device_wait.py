@@ -13,8 +13,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
+from dra_allocator.outcome import AllocationResult
 from dra_api.clock import Clock
 from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
@@ -24,14 +26,34 @@ from dra_scheduler.gang.together import Together
 from dra_scheduler.readiness import Readiness, allocated_at, failure, readiness
 from dra_scheduler.signals import DEVICES_CHANGED, Signals
 from dra_scheduler.slots import Slot
+from dra_scheduler.writes.claim_bodies import is_reserved
 from dra_scheduler.writes.errors import BindLostError, ClaimLostError
-from dra_scheduler.writes.refs import PodRef
+from dra_scheduler.writes.refs import Consumer, PodRef
 
 DEVICES = "waiting for the binding conditions of its devices"
 
 
 class DevicesNotReadyError(SchedulerError):
     """The devices' binding conditions failed, or were not true in time: their driver's or the device's fault."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A claim as it was written for a pod: allocated so, and reserved for `who`."""
+
+    claim: Claim
+    allocation: AllocationResult | None
+    who: Consumer
+
+    def check(self) -> None:
+        """Raise ClaimLostError unless that is still so: somebody may have taken it away, and given it to others."""
+        name = f"{self.claim.namespace}/{self.claim.name}"
+        if self.claim.allocation is None:
+            raise ClaimLostError(name, "deallocated meanwhile")
+        if self.claim.allocation != self.allocation:
+            raise ClaimLostError(name, "allocated otherwise meanwhile")
+        if not is_reserved(self.claim.raw, self.who):
+            raise ClaimLostError(name, "its reservation was removed meanwhile")
 
 
 class DeviceWait:
@@ -48,7 +70,7 @@ class DeviceWait:
     async def until_ready(
         self,
         pod: PodRef,
-        claims: Sequence[Claim],
+        held: Sequence[Held],
         begin: Callable[[str], Awaitable[None]],
         *,
         look: Callable[[], None],
@@ -60,13 +82,14 @@ class DeviceWait:
         The place for writing is given to others meanwhile. `look` is called whenever something has changed, devices
         and taints included, and at the end; it ends the wait by raising. Raises that, and the errors above.
         """
+        claims = [one.claim for one in held]
         until = (pod.uid, *(claim.uid for claim in claims), DEVICES_CHANGED)
         with self._signals.listen(until) as changed:
             try:
                 while True:
                     # Before looking, so that nothing that happens after the look is missed.
                     changed.clear()
-                    ready = self._ready(pod, claims)
+                    ready = self._ready(pod, held)
                     look()
                     if together.may_go(pod.uid, ready=ready) if together is not None else ready:
                         break
@@ -84,16 +107,16 @@ class DeviceWait:
         if slot is not None:
             await slot.take()
             # That may have taken long, too: other pods' writes are repeated until their outcome is known.
-            self._ready(pod, claims)
+            self._ready(pod, held)
             look()
 
-    def _ready(self, pod: PodRef, claims: Sequence[Claim]) -> bool:
+    def _ready(self, pod: PodRef, held: Sequence[Held]) -> bool:
         if self._cluster.pods.get(pod.uid) is None:
             raise BindLostError(f"pod {pod}: deleted before it was bound")
         states = []
-        for claim in claims:
-            if claim.allocation is None:
-                raise ClaimLostError(f"{claim.namespace}/{claim.name}", "deallocated meanwhile")
+        for one in held:
+            one.check()
+            claim = one.claim
             states.append(readiness(claim.raw))
             if states[-1] is Readiness.FAILED:
                 raise DevicesNotReadyError(f"claim {claim.namespace}/{claim.name}: {failure(claim.raw)}")

@@ -10,7 +10,7 @@ from dra_scheduler.cycle.pod_claims import resolve
 from dra_scheduler.gang.rules import gated
 from dra_scheduler.gang.work import GroupWork
 from dra_scheduler.plugins import Plugin
-from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, MemberAdded
+from dra_scheduler.queue.events import ClaimChanged, ClusterEvent, DevicesChanged, MemberAdded, NodeGone
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
 from dra_scheduler.report.reporter import Reporter
 from dra_scheduler.signals import DEVICES_CHANGED, Signals
@@ -83,7 +83,7 @@ class Intake:
             self.groups.happened(event)
         if isinstance(event, ClaimChanged):
             self._signals.notify(event.change.claim.uid)
-        elif isinstance(event, DevicesChanged):
+        elif isinstance(event, DevicesChanged | NodeGone):
             self._signals.notify(DEVICES_CHANGED)
         # One more pod of a group that has still too few changes nothing for the others.
         too_few = isinstance(event, MemberAdded) and bool(gated(event.pod, self._cluster))

@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from dra_scheduler.binding import Binder, BindOutcome
+from dra_scheduler.binding import Binder, BindOutcome, Released
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.cycle import Cycle
@@ -142,13 +142,18 @@ class ScheduleLoop:
         slot = Slot(self._slots)
         try:
             outcome = await self._binder.run(
-                pod, bind, together=together, slot=slot, waits=lambda: self._queue.waits(pod.uid)
+                pod, bind, together=together, slot=slot, waits=lambda devices: self._waits(pod, bind, devices)
             )
             if self._groups is not None and together is not None:
                 await self._groups.leave(pod)
             self._bound(pod, bind, outcome)
         finally:
             slot.give()
+
+    def _waits(self, pod: PodInfo, bind: Bind, devices: bool) -> None:
+        self._queue.waits(pod.uid)
+        if devices and not bind.placed:
+            self._reporter.waits_for_devices(pod, bind.node)
 
     def _bound(self, pod: PodInfo, bind: Bind, outcome: BindOutcome) -> None:
         self.counts.contested += outcome.contested
@@ -189,26 +194,31 @@ class ScheduleLoop:
     async def _release(self, pod: PodInfo, reject: Reject) -> None:
         """Give up one allocation that fits no node any more and that nobody else uses, as kube-scheduler does."""
         try:
-            self.rejected(pod, reject, await self._given_up(pod, reject))
+            self.rejected(pod, reject, *await self._given_up(pod, reject))
         finally:
             self._slots.release()
 
-    async def _given_up(self, pod: PodInfo, reject: Reject) -> str:
+    async def _given_up(self, pod: PodInfo, reject: Reject) -> tuple[str, bool]:
+        """Return what was undone, and whether something could not be that may be the next time."""
+        failed = False
         for uid in reject.release:
             claim = self._cluster.claims.by_uid(uid)
             if claim is not None and claim.special and claim.owner_uid == pod.uid:
-                if await self._binder.discard(claim, PodRef(pod.namespace, pod.name, pod.uid)):
-                    return DELETED
+                if await self._binder.discard(claim, PodRef(pod.namespace, pod.name, pod.uid)) is Released.DONE:
+                    return DELETED, False
+                failed = True
                 continue
             if claim is None or claim.allocation is None or set(claim.reserved_for) - {pod.uid}:
                 continue
             ref = PodRef(pod.namespace, pod.name, pod.uid)
-            if await self._binder.release(claim, ref, deallocate=True):
-                return DEALLOCATED
-        return ""
+            released = await self._binder.release(claim, ref, deallocate=True)
+            if released is Released.DONE:
+                return DEALLOCATED, False
+            failed |= released is Released.FAILED
+        return "", failed
 
-    def rejected(self, pod: PodInfo, reject: Reject, done: str = "") -> None:
-        """The pod stays; `done` is what was undone to help it."""
+    def rejected(self, pod: PodInfo, reject: Reject, done: str = "", failed: bool = False) -> None:
+        """The pod stays; `done` is what was undone to help it, `failed` says that something could not be."""
         now = self._cluster.pods.get(pod.uid)
         if now is None or self._queue.get(pod.uid) is None:
             return
@@ -218,7 +228,7 @@ class ScheduleLoop:
             self._queue.retry(pod.uid, message, error=True, explain=reject.explain)
         elif done == DELETED:
             self._queue.retry(pod.uid, message, error=False)
-        elif not reject.plugins:
+        elif failed or not reject.plugins:
             # Nothing that happens is known to help: time does.
             self.counts.unschedulable += 1
             self._queue.retry(pod.uid, message, error=True, explain=reject.explain)

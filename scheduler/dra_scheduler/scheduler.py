@@ -205,7 +205,7 @@ class Scheduler:
 
     def _reporter(self, events: EventWriter, conditions: ConditionWriter) -> Reporter:
         narrator = Narrator(self._clock, self._supervisor.once, self._settings.slice)
-        reporter = Reporter(events, conditions, self.cluster.claims, narrator)
+        reporter = Reporter(events, conditions, self.cluster.claims, narrator, self._clock)
         waiting = WaitingReporter(self.queue, self.cluster.claims, reporter, self._clock, self.filled)
         self._supervisor.for_ever("reports on waiting pods", waiting.run())
         return reporter

@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import Collection, Iterator
 
 DEVICES_CHANGED = "devices"
-"""Stands for all devices, classes and taint rules together."""
+"""Stands for all devices, classes and taint rules together, and for nodes that are deleted."""
 
 
 class Signals:

@@ -42,7 +42,7 @@ class SpecialClaims:
         """Create the claim. `until_known` asks again while the outcome is not known. Raises WriteError, ..."""
         body = self._special.body(pod, _requests(plan))
         created = await until_known(lambda: self._special.make(body))
-        self._cluster.learn_claim(created)
+        self._cluster.learn_claim(created, new=True)
         uid = created["metadata"]["uid"]
         claim = self._cluster.claims.by_uid(uid)
         if claim is None:

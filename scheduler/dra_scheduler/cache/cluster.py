@@ -36,6 +36,7 @@ from dra_scheduler.queue.events import (
     MemberAdded,
     NamespaceChanged,
     NodeChanged,
+    NodeGone,
     PodLeft,
     PodPlaced,
     QuotaChanged,
@@ -151,6 +152,7 @@ class Cluster:
                 name = old["metadata"]["name"]
                 self.devices.remove_node(name)
                 self.nodes.remove_node(name)
+                self._tell(NodeGone(name))
             return
         info, node = node_info(new), decode.node(dict(new))
         before = self.nodes.info(info.name)
@@ -183,7 +185,7 @@ class Cluster:
         if old is not None and (new is None or old["metadata"]["uid"] != new["metadata"]["uid"]):
             self._claim_changed(self.claims.remove(old["metadata"]["uid"]))
         if new is not None:
-            self.learn_claim(new)
+            self.learn_claim(new, new=True)
 
     def apply_slice(self, old: Raw | None, new: Raw | None) -> None:
         """A ResourceSlice was added, changed or deleted."""
@@ -204,8 +206,14 @@ class Cluster:
         self._apply(old, new, _Entry(decode.taint_rule, table.apply_taint_rule, table.remove_taint_rule))
         self._tell(DevicesChanged("taint-rule"))
 
-    def learn_claim(self, raw: Raw) -> None:
-        """Take in a claim as the API server answered it, from a watch or to a write of ours."""
+    def learn_claim(self, raw: Raw, *, new: bool = False) -> None:
+        """Take in a claim as the API server answered it, from a watch or to a write of ours.
+
+        `new`: it may be one that is not known. To a change of one that is known the answer may come after the event
+        that the claim is gone, and then no other event would ever take it away again.
+        """
+        if not new and self.claims.by_uid(raw["metadata"]["uid"]) is None:
+            return
         change = self.claims.observe(raw)
         if change is not None and change.claim.problem:
             _log.warning("object cannot be read: %s", change.claim.problem)

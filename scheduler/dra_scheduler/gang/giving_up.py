@@ -13,8 +13,9 @@ that wait, or only for the group itself while none of its pods has a node, or ha
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from dra_scheduler.binding import Binder
+from dra_scheduler.binding import Binder, Released
 from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_group import PodGroup
@@ -32,6 +33,23 @@ UNRESERVED = "ResourceClaim unreserved for PodGroup"
 """kube-scheduler's texts."""
 
 
+@dataclass(frozen=True, slots=True)
+class GivenUp:
+    """What was undone (kube-scheduler's text, the first of all), and whether something could not be."""
+
+    done: str = ""
+    failed: bool = False
+
+    def then(self, released: Released, text: str) -> GivenUp:
+        """Return what it is after one more attempt."""
+        done = text if released is Released.DONE else ""
+        return GivenUp(self.done or done, self.failed or released is Released.FAILED)
+
+
+NOTHING = GivenUp()
+"""Nothing was tried."""
+
+
 class GivingUp:
     """Writes; nothing of the group is decided meanwhile."""
 
@@ -39,21 +57,24 @@ class GivingUp:
         self._cluster = cluster
         self._binder = binder
 
-    async def after(self, decision: GroupDecision) -> str:
-        """Give up what is in the way of a group; returns what was done, "" if nothing."""
+    async def after(self, decision: GroupDecision) -> GivenUp:
+        """Give up what is in the way of a group."""
         group = decision.group
         waiting = {pod.uid: pod for pod, _ in decision.decisions}
         rejects = [(pod, reject) for pod, reject in decision.decisions if isinstance(reject, Reject)]
         stuck = {uid for _, reject in rejects for uid in reject.release}
-        done = ""
+        given = NOTHING
         for claim in self._claims(rejects, stuck):
             if claim.special and claim.owner_uid in waiting:
                 pod = waiting[claim.owner_uid]
-                if await self._binder.discard(claim, PodRef(pod.namespace, pod.name, pod.uid)):
-                    done = done or DELETED
-            elif await self._deallocate(claim, group, waiting):
-                done = done or (GROUP_DEALLOCATED if group.uid in claim.reserved_for else DEALLOCATED)
-        return done or (await self._unreserve(group) if stuck or _lacks_devices(rejects) else "")
+                ref = PodRef(pod.namespace, pod.name, pod.uid)
+                given = given.then(await self._binder.discard(claim, ref), DELETED)
+            else:
+                text = GROUP_DEALLOCATED if group.uid in claim.reserved_for else DEALLOCATED
+                given = given.then(await self._deallocate(claim, group, waiting), text)
+        if not given.done and (stuck or _lacks_devices(rejects)):
+            return await self._unreserve(group, given)
+        return given
 
     async def let_go(self, group: PodGroup) -> None:
         """Give up the claims of a group whose pods were all undone."""
@@ -74,13 +95,15 @@ class GivingUp:
                 found[special.uid] = special
         yield from found.values()
 
-    async def _deallocate(self, claim: Claim, group: PodGroup, waiting: dict[str, PodInfo]) -> bool:
+    async def _deallocate(self, claim: Claim, group: PodGroup, waiting: dict[str, PodInfo]) -> Released:
         """Give up one claim if nobody else can be using it."""
         users = self._users(claim, group, waiting)
         if claim.allocation is None or users is None:
-            return False
+            return Released.IN_USE
         for user in users[:-1]:
-            await self._binder.release(claim, user, deallocate=False)
+            released = await self._binder.release(claim, user, deallocate=False)
+            if released is not Released.DONE:
+                return released
         last = users[-1] if users else group_ref(group)
         return await self._binder.release(claim, last, deallocate=True)
 
@@ -101,14 +124,17 @@ class GivingUp:
         """Whether reservations for the group are ours to remove: none of its pods has a node."""
         return self._cluster.gates.enabled(GROUP_CLAIMS) and not self._cluster.groups.placed(group.key)
 
-    async def _unreserve(self, group: PodGroup) -> str:
+    async def _unreserve(self, group: PodGroup, given: GivenUp) -> GivenUp:
         if not self._may_take_from(group):
-            return ""
+            return given
         for claim in self._group_claims(group):
             held = claim.allocation is not None and group.uid in claim.reserved_for
-            if held and await self._binder.release(claim, group_ref(group), deallocate=False):
-                return UNRESERVED
-        return ""
+            if held:
+                released = await self._binder.release(claim, group_ref(group), deallocate=False)
+                given = given.then(released, UNRESERVED)
+            if given.done:
+                break
+        return given
 
     def _group_claims(self, group: PodGroup) -> list[Claim]:
         if not self._cluster.gates.enabled(GROUP_CLAIMS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Coroutine
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -13,7 +14,7 @@ from dra_scheduler.cache.group_store import Key, group_key
 from dra_scheduler.cache.pod_group import PodGroup
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Bind, Reject
-from dra_scheduler.gang.giving_up import GivingUp
+from dra_scheduler.gang.giving_up import NOTHING, GivenUp, GivingUp
 from dra_scheduler.gang.group_cycle import GroupCycle, GroupDecision
 from dra_scheduler.gang.together import Together
 from dra_scheduler.queue.entry import Entry
@@ -40,8 +41,8 @@ class Loop(Protocol):
         """Start something that the loop waits for when it stops."""
         ...
 
-    def rejected(self, pod: PodInfo, reject: Reject, done: str) -> None:
-        """Say that a pod stays, and put it back into the queue."""
+    def rejected(self, pod: PodInfo, reject: Reject, done: str, failed: bool) -> None:
+        """Say that a pod stays, and put it back into the queue; `failed`: to be tried again whatever happens."""
         ...
 
 
@@ -141,11 +142,29 @@ class GroupWork:
         together = self._way(decision.group)
         binds = [(pod, bind) for pod, bind in decision.decisions if isinstance(bind, Bind)]
         together.join(pod.uid for pod, _ in binds)
-        for pod, reject in decision.decisions:
-            if isinstance(reject, Reject):
-                loop.rejected(pod, reject, "")
+        self._without_place(decision, loop)
         for pod, bind in binds:
             await loop.bind(pod, bind, together)
+
+    def _without_place(self, decision: GroupDecision, loop: Loop) -> None:
+        """Say which pods stay while enough of their group go; those whose claims are in the way give them up."""
+        stuck = [each for each in decision.decisions if isinstance(each[1], Reject) and each[1].release]
+        self._stay(replace(decision, decisions=[each for each in decision.decisions if each not in stuck]), loop)
+        if stuck:
+            group = decision.group
+            work = self._give_up(replace(decision, decisions=stuck), loop)
+            loop.start(work, f"give up claims of group {group.namespace}/{group.name}")
+
+    async def _give_up(self, decision: GroupDecision, loop: Loop) -> str:
+        """Give up what is in the way of pods without a place, and say that they stay; returns what was done."""
+        given = await self._giving_up.after(decision)
+        self._stay(decision, loop, given)
+        return given.done
+
+    def _stay(self, decision: GroupDecision, loop: Loop, given: GivenUp = NOTHING) -> None:
+        for pod, reject in decision.decisions:
+            if isinstance(reject, Reject):
+                loop.rejected(pod, reject, given.done, given.failed)
 
     def _way(self, group: PodGroup) -> Together:
         """Return those of the group that are on their way; pods that come later join them."""
@@ -166,10 +185,11 @@ class GroupWork:
         return group.min_count - sum(1 for pod in self._cluster.groups.placed(key) if pod.uid not in on_way)
 
     async def _reject(self, decision: GroupDecision, loop: Loop) -> None:
-        done = await self._giving_up.after(decision) if decision.outcome == "unschedulable" else ""
-        for pod, reject in decision.decisions:
-            if isinstance(reject, Reject):
-                loop.rejected(pod, reject, done)
+        done = ""
+        if decision.outcome == "unschedulable":
+            done = await self._give_up(decision, loop)
+        else:
+            self._stay(decision, loop)
         reason = UNSCHEDULABLE if decision.outcome == "unschedulable" else SCHEDULER_ERROR
         message = ", ".join(text for text in (decision.message, done) if text)
         self._conditions.set(decision.group, scheduled=False, reason=reason, message=message)

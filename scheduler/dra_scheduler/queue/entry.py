@@ -27,8 +27,8 @@ class Entry:
 
     `since` is when it last joined the queue (the order among equal priorities), `failed_at` when its last attempt
     ended, `attempts` how many there were. `plugins` rejected it last; `reason` is the text for people,
-    `explain` the data behind it. `token` is the
-    number of the heap entry that counts; `popped_at` the event number from which on events may concern it.
+    `explain` the data behind it. `token` is the number of the heap entry that counts. `changed`: since it is in flight,
+    the pod has changed in something that decides about it.
     """
 
     pod: PodInfo
@@ -40,4 +40,4 @@ class Entry:
     reason: str = ""
     explain: Explain | None = None
     token: int = 0
-    popped_at: int = 0
+    changed: bool = False

@@ -22,6 +22,13 @@ class NodeChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class NodeGone:
+    """A node was deleted."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class PodLeft:
     """A pod that had a node, or had one decided, is no longer there."""
 
@@ -87,6 +94,7 @@ class QuotaChanged:
 
 ClusterEvent = (
     NodeChanged
+    | NodeGone
     | PodLeft
     | PodPlaced
     | ClaimChanged

@@ -20,6 +20,7 @@ from dra_scheduler.queue.events import (
     MemberAdded,
     NamespaceChanged,
     NodeChanged,
+    NodeGone,
     PodLeft,
     PodPlaced,
     QuotaChanged,
@@ -47,7 +48,7 @@ class Hints:
             return plugin == "ResourceQuota" and pod.namespace == event.namespace
         if isinstance(event, NamespaceChanged):
             return plugin == "InterPodAffinity" or (plugin == "DynamicResources" and pod.namespace == event.name)
-        if isinstance(event, GroupGone):
+        if isinstance(event, GroupGone | NodeGone):
             return False
         if isinstance(event, GroupChanged | MemberAdded):
             return plugin == "GangScheduling" and _group_grew(pod, event)
@@ -80,6 +81,8 @@ def concerned(event: ClusterEvent) -> frozenset[Plugin] | None:
     match event:
         case NodeChanged():
             return None
+        case NodeGone():
+            return frozenset()
         case PodPlaced():
             return frozenset({"InterPodAffinity"})
         case QuotaChanged():

@@ -135,9 +135,7 @@ class SchedulingQueue:
         self._flush()
         entry = self._first(self._active, Place.ACTIVE) or self._early()
         if entry is not None:
-            entry.place = Place.IN_FLIGHT
-            entry.attempts += 1
-            self._in_flight.begin(entry.pod.uid)
+            self._take(entry)
         return entry
 
     def take_group(self, first: Entry) -> list[Entry]:
@@ -152,8 +150,7 @@ class SchedulingQueue:
                 group.append(entry)
             elif entry.place not in (Place.GATED, Place.IN_FLIGHT) and not entry.pod.node_name:
                 self._move(entry, Place.IN_FLIGHT)
-                entry.attempts += 1
-                self._in_flight.begin(uid)
+                self._take(entry)
                 group.append(entry)
         return sorted(group, key=lambda entry: entry.pod.created)
 
@@ -164,7 +161,7 @@ class SchedulingQueue:
             return
         entry.plugins, entry.explain = plugins, explain
         # Of what happened while it waited nothing is known, so it may be that it helps.
-        helped = uid not in self._in_flight or any(
+        helped = (entry.changed or uid not in self._in_flight) or any(
             self._hints.helps(entry.pod, plugins, event) for event in self._in_flight.since(uid)
         )
         self._in_flight.end(uid)
@@ -232,6 +229,15 @@ class SchedulingQueue:
             self._retry(entry)
         elif entry.place is Place.ACTIVE and before.priority != pod.priority:
             self._activate(entry)
+        elif entry.place is Place.IN_FLIGHT and may_matter(before, pod):
+            entry.changed = True
+
+    def _take(self, entry: Entry) -> None:
+        """A pod is tried."""
+        entry.place = Place.IN_FLIGHT
+        entry.attempts += 1
+        entry.changed = False
+        self._in_flight.begin(entry.pod.uid)
 
     def _back(self, uid: str, reason: str) -> Entry | None:
         entry = self._entries.get(uid)
@@ -332,9 +338,13 @@ class SchedulingQueue:
         if isinstance(event, GroupChanged | MemberAdded):
             group = self._by_group.get(group_of(event), ())
             return (entry for entry in map(self._entries.__getitem__, group) if entry.place in _WAITING)
-        if isinstance(event, ClaimChanged) and not event.change.freed:
+        if isinstance(event, ClaimChanged):
             uids = self._by_claim.get((event.change.claim.namespace, event.change.claim.name), ())
-            return (entry for entry in map(self._entries.__getitem__, uids) if entry.place in _WAITING)
+            using = [entry for entry in map(self._entries.__getitem__, uids) if entry.place in _WAITING]
+            if not event.change.freed:
+                return using
+            gated = (entry for entry in using if entry.place is Place.GATED)
+            return [*gated, *self._parked_by.get("DynamicResources", {}).values()]
         plugins = concerned(event)
         if plugins is None:
             return self._parked.values()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
+from dataclasses import dataclass
 
 from dra_allocator.rejection import Explain, Explanation
+from dra_api.clock import Clock
 from dra_scheduler.cache.claim_store import ClaimStore
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Reject
@@ -16,20 +19,33 @@ from dra_scheduler.writes.event_writer import EventWriter
 from dra_scheduler.writes.refs import PodRef
 
 REMEMBERED = 10_000
+EXPLAINED_FOR = 60.0
+"""Seconds after which a rejection is explained anew although kube-scheduler's message is still the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The message about a pod, and the note made of it at some time ("": none yet); `explaining`: one is being made."""
+
+    message: str
+    note: str
+    at: float
+    explaining: bool
 
 
 class Reporter:
     """Writes in the background; nothing here waits."""
 
     def __init__(
-        self, events: EventWriter, conditions: ConditionWriter, claims: ClaimStore, narrator: Narrator
+        self, events: EventWriter, conditions: ConditionWriter, claims: ClaimStore, narrator: Narrator, clock: Clock
     ) -> None:
         self._events = events
         self._conditions = conditions
         self._claims = claims
         self._narrator = narrator
-        self._notes: OrderedDict[str, tuple[str, str]] = OrderedDict()
-        """The last message about a pod and the note made of it, by uid; empty while that is being made."""
+        self._clock = clock
+        self._notes: OrderedDict[str, _Said] = OrderedDict()
+        """What was said last, by the pod's uid."""
 
     @property
     def waiting(self) -> int:
@@ -42,16 +58,17 @@ class Reporter:
         if not pod.node_name:
             self._conditions.set_unscheduled(pod.raw, text.reason, text.message)
         known = self._notes.get(pod.uid)
+        same = known if known is not None and known.message == text.message else None
         if reject.explain is None:
             self._record(pod, cut(text.message))
-        elif known is not None and known[0] == text.message:
-            # Without a note it is being explained, and will be said then.
-            if known[1]:
-                self._record(pod, known[1])
+        elif same is not None and same.explaining:
+            pass  # it will be said then
+        elif same is not None and (self._narrator.full or self._clock.monotonic() < same.at + EXPLAINED_FOR):
+            self._record(pod, same.note)
         elif self._narrator.full:
             self._record(pod, cut(text.message))
         else:
-            self._tell(pod, text.message, reject.explain)
+            self._tell(pod, text.message, reject.explain, "" if same is None else same.note)
         return text.message
 
     def failed(self, pod: PodInfo, problem: str) -> None:
@@ -66,6 +83,11 @@ class Reporter:
         """The pod is not tried, because of what is missing. Its condition is not ours to set then."""
         self._record(pod, note(reason, missing, viewer_of(self._claims, pod.namespace)))
 
+    def waits_for_devices(self, pod: PodInfo, node: str) -> None:
+        """The pod is not bound before its devices are ready."""
+        text = f"waiting for binding conditions for device on node {node}"
+        self._events.record(_ref(pod), "Normal", "BindingConditionsPending", "Scheduling", text)
+
     def scheduled(self, pod: PodInfo, node: str) -> None:
         """The pod was bound."""
         text = f"Successfully assigned {pod.namespace}/{pod.name} to {node}"
@@ -77,19 +99,26 @@ class Reporter:
         self._notes.pop(pod.uid, None)
         self._conditions.forget(_ref(pod))
 
-    def _tell(self, pod: PodInfo, message: str, explain: Explain) -> None:
-        """Have a rejection explained, and say it then."""
-        self._notes[pod.uid] = message, ""
+    def _tell(self, pod: PodInfo, message: str, explain: Explain, before: str) -> None:
+        """Have a rejection explained, and say it then; `before` is what was said of it earlier, "" if nothing."""
+        said = _Said(message, before, self._clock.monotonic(), explaining=True)
+        self._notes[pod.uid] = said
         if len(self._notes) > REMEMBERED:
             self._notes.popitem(last=False)
-        self._narrator.tell(explain, lambda told: self._told(pod, message, told))
+        self._narrator.tell(explain, lambda told: self._told(pod, said, told))
 
-    def _told(self, pod: PodInfo, message: str, explanation: Explanation) -> None:
-        """Say an explanation, unless the pod has gone or was scheduled meanwhile."""
-        if self._notes.get(pod.uid) == (message, ""):
-            made = note(message, explanation, viewer_of(self._claims, pod.namespace))
-            self._notes[pod.uid] = message, made
-            self._record(pod, made)
+    def _told(self, pod: PodInfo, said: _Said, explanation: Explanation) -> None:
+        """Say an explanation, unless the pod has gone or was scheduled meanwhile.
+
+        One that differs from the last only in numbers is said as that was: a note of its own would be another event.
+        """
+        if self._notes.get(pod.uid) is not said:
+            return
+        made = note(said.message, explanation, viewer_of(self._claims, pod.namespace))
+        if _substance(made) == _substance(said.note):
+            made = said.note
+        self._notes[pod.uid] = _Said(said.message, made, self._clock.monotonic(), explaining=False)
+        self._record(pod, made)
 
     def _failed(self, pod: PodInfo, reason: str, message: str, text: str) -> None:
         self._record(pod, text)
@@ -98,6 +127,11 @@ class Reporter:
 
     def _record(self, pod: PodInfo, text: str) -> None:
         self._events.record(_ref(pod), "Warning", "FailedScheduling", "Scheduling", text)
+
+
+def _substance(text: str) -> str:
+    """What is left of a note without the numbers in it."""
+    return re.sub(r"\d+", "#", text)
 
 
 def _ref(pod: PodInfo) -> PodRef:

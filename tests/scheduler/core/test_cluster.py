@@ -98,3 +98,15 @@ def test_of_a_running_pod_only_its_identity_is_kept() -> None:
     assert pending is not None
     assert set(running.raw) == {"metadata"}
     assert set(pending.raw) == {"metadata", "spec", "status"}
+
+
+def test_an_answer_that_comes_after_its_claim_has_gone_does_not_bring_the_claim_back() -> None:
+    cluster = known_cluster()
+    written = make_claim("c", allocation=make_allocation("d", node="n0"), reserved=["p"])
+    cluster.apply_claim(None, written)
+    unreserved = newer(make_claim("c", allocation=make_allocation("d", node="n0")))
+    cluster.apply_claim(written, None)
+    cluster.learn_claim(unreserved)
+    assert len(cluster.claims) == 0
+    cluster.learn_claim(unreserved, new=True)
+    assert len(cluster.claims) == 1

@@ -279,7 +279,7 @@ def test_a_finalizer_that_comes_or_goes_under_our_write_is_there_once_in_the_end
         await stage.settle()
         assert stage.scheduler is not None
         cluster = stage.scheduler.cluster
-        learn, cluster.learn_claim = cluster.learn_claim, lambda raw: None  # type: ignore[method-assign]
+        learn, cluster.learn_claim = cluster.learn_claim, lambda raw, **_: None  # type: ignore[method-assign]
         await stage.patch(claim("c"), {"metadata": {"finalizers": [] if before else [FINALIZER]}})
         await stage.settle()
         cluster.learn_claim = learn  # type: ignore[method-assign]

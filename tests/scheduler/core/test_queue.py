@@ -67,6 +67,37 @@ def test_nothing_is_kept_for_a_pod_that_waits_for_its_devices_however_much_happe
     assert entry.place is Place.BACKOFF
 
 
+def test_a_pod_that_was_changed_while_it_was_tried_is_tried_again() -> None:
+    queue = make_queue(FakeClock())
+    queue.add(pod("p"))
+    popped(queue)
+    queue.add(pod("p", tolerations=[{"key": "dedicated", "operator": "Exists"}]))
+    queue.reject("uid-p", frozenset({"TaintToleration"}), "tainted nodes")
+    entry = queue.get("uid-p")
+    assert entry is not None
+    assert entry.place is Place.BACKOFF
+    popped(queue)
+    queue.reject("uid-p", frozenset({"TaintToleration"}), "tainted nodes")
+    assert entry.place is Place.UNSCHEDULABLE
+
+
+def test_a_gated_pod_learns_that_its_own_claim_lost_its_allocation() -> None:
+    problem = "its status cannot be read"
+
+    def gate(pod: PodInfo) -> tuple[Plugin, str] | None:
+        return ("DynamicResources", problem) if problem else None
+
+    queue = make_queue(FakeClock(), gate)
+    queue.add(pod("p", claims=[{"name": "gpu", "resourceClaimName": "c"}]))
+    assert popped(queue) is None
+    claims = ClaimStore(Ledger())
+    change = claims.observe(make_claim("c"))
+    assert change is not None
+    problem = ""
+    queue.happened(ClaimChanged(ClaimChange(change.claim, freed=True, status=True)))
+    assert popped(queue) == "p"
+
+
 def test_a_rejected_pod_waits_for_an_event_that_may_help_its_plugins() -> None:
     clock = FakeClock()
     queue = make_queue(clock)

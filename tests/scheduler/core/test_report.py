@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import get_args
 
 import pytest
@@ -25,7 +26,7 @@ from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.report.condition import condition_text
 from dra_scheduler.report.explanation import NOTE_LIMIT, Viewer, note, summary
 from dra_scheduler.report.narrator import MOST_WAITING, PAUSE, Narrator
-from dra_scheduler.report.reporter import Reporter
+from dra_scheduler.report.reporter import EXPLAINED_FOR, Reporter
 from support.fake_clock import FakeClock
 from support.objects import make_pod
 
@@ -132,8 +133,10 @@ class Told:
     def __init__(self) -> None:
         self.written = Written()
         self.tasks: list[Coroutine[object, object, None]] = []
-        narrator = Narrator(FakeClock(), lambda name, work: self.tasks.append(work), 0.0)
-        self.reporter = Reporter(self.written, self.written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
+        self.clock = FakeClock()
+        narrator = Narrator(self.clock, lambda name, work: self.tasks.append(work), 0.0)
+        claims = ClaimStore(Ledger())
+        self.reporter = Reporter(self.written, self.written, claims, narrator, self.clock)  # type: ignore[arg-type]
 
     def reject(self, name: str, explain: Explain, nodes: int = 1) -> PodInfo:
         pod = pod_info(make_pod(name))
@@ -183,6 +186,25 @@ def test_what_was_explained_is_not_explained_again_while_the_message_is_the_same
     assert len(told.written.notes) == 3
 
 
+def test_a_rejection_is_explained_anew_after_a_while_and_another_note_written_only_if_it_says_something_else() -> None:
+    def explaining(request: RequestRejection) -> Explain:
+        return lambda node=None, /: told(request)
+
+    fewer = replace(MANY, of_class=8, reasons=(ReasonCount("in-use", 5, 3), MANY.reasons[1]))
+    tainted = replace(MANY, reasons=(ReasonCount("tainted", 9, 3),))
+    story = Told()
+    for request, late in ((MANY, False), (tainted, False), (fewer, True), (tainted, True)):
+        if late:
+            story.clock.advance(EXPLAINED_FOR)
+        story.reject("p", explaining(request))
+        if story.tasks:
+            story.step()
+    first, at_once, only_numbers, other = story.written.notes
+    assert first == at_once == only_numbers
+    assert "taint" not in first
+    assert "taint" in other
+
+
 def test_a_mistake_in_an_explanation_is_logged_and_costs_nothing_but_the_explanation(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -214,7 +236,7 @@ def test_explaining_takes_a_tenth_of_the_time_and_who_comes_too_late_gets_the_me
     async def main() -> float:
         tasks: list[asyncio.Task[None]] = []
         narrator = Narrator(clock, lambda name, work: tasks.append(asyncio.create_task(work)), 0.005)
-        reporter = Reporter(written, written, ClaimStore(Ledger()), narrator)  # type: ignore[arg-type]
+        reporter = Reporter(written, written, ClaimStore(Ledger()), narrator, clock)  # type: ignore[arg-type]
         for number in range(MOST_WAITING + 5):
             reporter.rejected(pod_info(make_pod(f"p{number}")), reject(counts={"no": 1}, explain=explain))
         begin = loop.time()

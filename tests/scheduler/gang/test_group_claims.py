@@ -10,6 +10,7 @@ import pytest
 from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.gang.consumers import consumer
+from dra_scheduler.gang.giving_up import DEALLOCATED, GROUP_DEALLOCATED
 from dra_scheduler.settings import Settings
 from support.gangs import GATES, SCHEDULING, SETTINGS, member, pod_group
 from support.known import decide, known_cluster, known_pod
@@ -142,6 +143,22 @@ def test_a_claim_on_the_wrong_node_is_given_up_while_no_pod_of_the_group_has_one
         await stage.settle(30)
         assert await allocated_on(stage) == "n2"
         assert (await stage.nodes_of_pods()) == {"a": "n2", "b": "n2"}
+        notes = " ".join(event["note"] for event in await stage.events("FailedScheduling"))
+        assert (GROUP_DEALLOCATED if reserved else DEALLOCATED) in notes
+
+    on_stage(play, SETTINGS)
+
+
+def test_a_pod_beyond_those_that_a_gang_needs_gives_up_its_claim_on_the_wrong_node_at_once() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.kill()
+        await two_nodes(stage)
+        await stage.create(pod_group())
+        await allocate(stage, "c", "gpu-0-0")
+        await stage.create(*(member(name) for name in "ab"), member("late", claim="c", **ON_N2))
+        await stage.start()
+        await stage.settle(20)
+        assert (await stage.nodes_of_pods())["late"] == "n2"
 
     on_stage(play, SETTINGS)
 
