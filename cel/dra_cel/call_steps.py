@@ -21,6 +21,8 @@ from dra_cel.plan import Plan
 
 _PATTERNS = frozenset({"find", "findAll", "matches"})
 """Functions of a text and a pattern: with a constant pattern Kubernetes plans them as calls with many arguments."""
+_VARIADIC = frozenset({"format"})
+"""Functions that Kubernetes always plans as calls with many arguments."""
 
 
 def call_step(name: str, overloads: Sequence[Overload], plans: Sequence[Plan], charge: Charge) -> Step:
@@ -38,7 +40,8 @@ def call_step(name: str, overloads: Sequence[Overload], plans: Sequence[Plan], c
     implementation = settled(overloads, plans)
     dispatcher = Dispatcher(name, overloads)
     steps = [plan.step for plan in plans]
-    eager = (len(overloads) == 1 or name in SINGLETONS) and not (name in _PATTERNS and plans[1].constant)
+    many = name in _VARIADIC or (name in _PATTERNS and plans[1].constant and type(plans[1].value) is str)
+    eager = (len(overloads) == 1 or name in SINGLETONS) and not many
     if charge.runtime is None and len(steps) == 1:
         return _unary_step(steps[0], implementation, dispatcher)
     if charge.runtime is None and len(steps) == 2:

@@ -260,7 +260,8 @@ class _Estimator:
         type_ = self._checked.types[node]
         path = self._path(node).names()
         element = _declared_size((*path, "@items")) if path and path[0] != ACCUMULATOR else None
-        return Operand(node, type_, self._known_size(node), UNKNOWN if element is None else element)
+        size = self._size(node)
+        return Operand(node, type_, UNKNOWN if size is None else size, UNKNOWN if element is None else element, size)
 
     # --- loops
 

@@ -11,7 +11,7 @@ from dra_cel.functions.table import Implementation, Overload, all_functions
 from dra_cel.plan import Plan, certain_class
 from dra_cel.quantity import Quantity
 from dra_cel.semver import Semver
-from dra_cel.times import Duration, Timestamp
+from dra_cel.times import Duration, Timestamp, duration_of
 from dra_cel.types import Kind, Type
 from dra_cel.values import Optional, TypeValue, type_name
 
@@ -44,6 +44,11 @@ def _accepted(type_: Type) -> type | None:
     return certain_class(type_)
 
 
+_UNDECLARED: dict[str, list[tuple[tuple[type | None, ...], Implementation]]] = {
+    "-_": [((Duration,), lambda value: duration_of(-value.nanos))]
+}
+"""What a function can do at run time with values of dynamic type, although the checker refuses these types."""
+
 _SIGNATURES: dict[str, tuple[type | None, ...]] = {}
 
 
@@ -62,7 +67,7 @@ class Dispatcher:
         self._function = function
         if function in SINGLETONS:
             overloads = all_functions()[function]
-        self._candidates = [(_signature(entry), entry.call) for entry in overloads]
+        self._candidates = [*((_signature(entry), entry.call) for entry in overloads), *_UNDECLARED.get(function, ())]
         self.known: dict[Any, Implementation] = {}
 
     def find(self, args: Sequence[Any]) -> Implementation:

@@ -125,6 +125,7 @@ def _select_step(operand: Step, field: str, start: int) -> Step:
                 raise EvaluationError(f"no such key: {field}")
             return value
         if type(container) is Optional:
+            frame.cost -= 1
             return _charged(frame, _from_optional(container, field))
         return lookup(container, field)
 
@@ -132,9 +133,9 @@ def _select_step(operand: Step, field: str, start: int) -> Step:
 
 
 def _charged(frame: Frame, result: Optional) -> Optional:
-    """Take back the unit of a selection that found nothing."""
-    if result.value is MISSING:
-        frame.cost -= 1
+    """Charge a selection from what may be absent only if it found something."""
+    if result.value is not MISSING:
+        frame.cost += 1
     return result
 
 
@@ -159,9 +160,8 @@ def _presence_step(operand: Step, field: str, cost: int) -> Step:
             raise
         frame.cost += cost
         if type(container) is Optional:
-            found = _from_optional(container, field).present
-            frame.cost -= 0 if found else 1
-            return found
+            frame.cost -= 1
+            return _charged(frame, _from_optional(container, field)).present
         if type(container) is tuple:
             raise _no_field(field)
         return type(container) is CelMap and container.get(field) is not MISSING
@@ -182,7 +182,6 @@ def plan_optional_select(operand: Plan, key: Plan, type_: Type) -> Plan:
             container = inner(frame)
         finally:
             frame.cost += start
-        frame.cost += 1
         if type(container) is not Optional:
             container = Optional(container)
         return _charged(frame, _from_optional(container, field))
@@ -327,7 +326,7 @@ def _optional_read_step(path: tuple[str, ...]) -> Step:
     attributes = path[1] == "attributes"
 
     def step(frame: Frame) -> Optional:
-        frame.cost += 4
+        frame.cost += 3
         device = frame.device
         value = (device.attributes if attributes else device.capacity).get(name)
         return _charged(frame, NONE if value is None else Optional(value))

@@ -19,6 +19,8 @@ MAX_SECONDS = 253402300799
 """9999-12-31T23:59:59Z."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CYCLE = timedelta(days=146097)
+"""400 years."""
 _TIMESTAMP = re.compile(r"(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:[.,](\d+))?(?:Z|([+-])(\d{2}):(\d{2}))", re.ASCII)
 _UNITS = {
     "ns": 1,
@@ -54,12 +56,18 @@ class Timestamp:
     nanos: int
     offset: int = field(default=0, compare=False)
 
-    def at(self, zone: tzinfo) -> datetime:
-        """Return it as a date and time; microseconds are cut off."""
+    def at(self, zone: tzinfo) -> tuple[datetime, int]:
+        """Return it as a date and time, and how many years to add; microseconds are cut off.
+
+        A zone may lead into the years 0 and 10000, which `datetime` does not have: then it is 400 years nearer, after
+        which calendars and rules of zones repeat.
+        """
+        moment = _EPOCH + timedelta(seconds=self.nanos // SECOND)
         try:
-            return (_EPOCH + timedelta(seconds=self.nanos // SECOND)).astimezone(zone)
-        except (OverflowError, ValueError) as error:
-            raise EvaluationError("timestamp overflow") from error
+            return moment.astimezone(zone), 0
+        except (OverflowError, ValueError):
+            years = -400 if moment.year < _EPOCH.year else 400
+            return (moment - years // 400 * _CYCLE).astimezone(zone), years
 
 
 register_type_name(Duration, "google.protobuf.Duration")
@@ -87,8 +95,10 @@ def parse_timestamp(text: str) -> Timestamp:
     if match is None:
         raise error
     moment, fraction, sign, hours, minutes = match.groups()
+    early = moment.startswith("0000")  # UTC may be in the year 1 all the same
     try:
-        seconds = (datetime.fromisoformat(moment).replace(tzinfo=UTC) - _EPOCH) // timedelta(seconds=1)
+        date = datetime.fromisoformat(f"0400{moment[4:]}" if early else moment).replace(tzinfo=UTC)
+        seconds = (date - _EPOCH - (_CYCLE if early else timedelta())) // timedelta(seconds=1)
     except ValueError as cause:
         raise error from cause
     offset = 0
@@ -123,11 +133,11 @@ def parse_duration(text: str) -> Duration:
 
 def format_timestamp(value: Timestamp) -> str:
     """Return RFC 3339 in the zone it was written in, with as many digits as needed."""
-    moment = Timestamp(value.nanos + value.offset * SECOND).at(UTC)
+    moment, years = value.at(timezone(timedelta(seconds=value.offset)))
     fraction = f"{value.nanos % SECOND:09d}".rstrip("0")
     minutes = abs(value.offset) // 60
     zone = f"{'-' if value.offset < 0 else '+'}{minutes // 60:02d}:{minutes % 60:02d}" if value.offset else "Z"
-    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}{'.' + fraction if fraction else ''}{zone}"
+    return f"{moment.year + years:04d}-{moment:%m-%dT%H:%M:%S}{'.' + fraction if fraction else ''}{zone}"
 
 
 @functools.lru_cache(maxsize=64)
@@ -138,9 +148,11 @@ def time_zone(name: str) -> tzinfo:
         EvaluationError: there is no such zone.
 
     """
+    if name in ("", "Local"):  # Local is the zone of the process that evaluates: in a container that is UTC
+        return UTC
     if ":" not in name:
         try:
-            return zoneinfo.ZoneInfo(name or "UTC")
+            return zoneinfo.ZoneInfo(name)
         except (KeyError, OSError, ValueError) as error:
             raise EvaluationError(f"unknown time zone {name[:80]}") from error
     match = _OFFSET.fullmatch(name)

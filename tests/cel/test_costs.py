@@ -6,7 +6,7 @@ import pytest
 
 from dra_cel.columns import DeviceColumns
 from dra_cel.device import DeviceFields
-from dra_cel.errors import EvaluationAborted
+from dra_cel.errors import EvaluationAborted, EvaluationError
 from dra_cel.quantity import Quantity
 from dra_cel.selector import compile_selector
 from dra_cel.semver import Semver
@@ -129,3 +129,41 @@ def test_a_timestamp_shows_the_zone_it_was_written_in(written: str, shown: str) 
     assert compile_selector(f'timestamp("{written}") == timestamp("{written}") + duration("0s")').matches(DEVICE)
     later = f'string(timestamp("{written}") + duration("24h") - duration("24h")) == "{shown}"'
     assert compile_selector(later).matches(DEVICE)
+
+
+def spent(expression: str) -> int | None:
+    with pytest.raises(EvaluationError) as caught:
+        compile_selector(text(expression)).evaluate(DEVICE)
+    return caught.value.cost
+
+
+@pytest.mark.parametrize(
+    ("expression", "cost"),
+    [
+        ('$A.nosuch.format([device.driver]) == ""', 4),
+        ('$A.nosuch.join() == ""', 5),
+        ('$A.nosuch.matches("a")', 4),
+        ("$A.nosuch.matches(dyn(1))", 5),
+        ('url("x").getHostname().find(dyn(1)) == ""', 3),
+        ("dyn([1, 2]).?x == optional.none()", 3),
+        ("optional.of(dyn([1])).x == optional.none()", 4),
+        ("has(optional.of(dyn([1])).x)", 1),
+        ("lists.range(1000001) == []", 12),
+        ("$A.ls", 4),
+    ],
+)
+def test_an_error_tells_what_was_spent_until_then(expression: str, cost: int) -> None:
+    assert spent(expression) == cost
+
+
+@pytest.mark.parametrize(
+    ("expression", "estimate"),
+    [
+        ('url("/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa") == url("/b")', 7),
+        ('url("/b") == url("/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")', 11),
+        ("url(device.driver) == url(device.driver)", 25),
+        ('url("/b") == optional.of(url("/bbbbbbbbbbbbbbbbbbbbbbbbb")).value()', 7),
+    ],
+)
+def test_comparing_urls_is_estimated_by_the_size_of_the_right_one(expression: str, estimate: int) -> None:
+    assert compile_selector(expression).estimated_cost == estimate

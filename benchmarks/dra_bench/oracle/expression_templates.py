@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from dra_bench.oracle import expression_overloads
+
 _LEAVES: Final = r"""
 bool:
     true  false  ATTRS.b  device.allowMultipleAllocations  "s" in ATTRS  has(ATTRS.i)  ATTRS.?b.orValue(false)
@@ -164,10 +166,18 @@ def _read(text: str) -> dict[str, list[str]]:
     return read
 
 
-LEAVES: Final = _read(_LEAVES)
+def _merged(*parts: dict[str, list[str]]) -> dict[str, list[str]]:
+    merged: dict[str, list[str]] = {}
+    for part in parts:
+        for kind, entries in part.items():
+            merged.setdefault(kind, []).extend(entries)
+    return merged
+
+
+LEAVES: Final = _merged(_read(_LEAVES), _read(expression_overloads.LEAVES))
 """Expressions without parts, by type."""
 
-TEMPLATES: Final = _read(_TEMPLATES)
+TEMPLATES: Final = _merged(_read(_TEMPLATES), _read(expression_overloads.PLAIN), expression_overloads.SYSTEMATIC)
 """Expressions with placeholders, by type."""
 
 TYPES: Final = tuple(LEAVES)

@@ -18,6 +18,9 @@ JSON = dict[str, Any]
 Scope = tuple[tuple[str, str], ...]
 _PLACEHOLDER = re.compile(r"\{(\w+)\}|\$(\w+)")
 WRONG_TYPE = 0.02
+SINGLE = 0.5
+"""How many expressions start from any template at all."""
+_ALL = [(kind, template) for kind, templates in TEMPLATES.items() for template in templates]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,16 @@ class ExpressionMaker:
             return Expression(kind, (draw.one(LEAVES[kind]),))
         return self._fill(kind, draw.one(TEMPLATES[kind]), depth, scope)
 
+    def single(self, depth: int) -> Expression:
+        """One template of any type, each equally likely, as a bool: what has many templates does not hide the rest."""
+        kind, template = self._draw.one(_ALL)
+        made = self._fill(kind, template, depth, ())
+        return made if kind == "bool" else self._compared(made)
+
+    def _compared(self, made: Expression) -> Expression:
+        other = self.make(made.kind if self._draw.chance(0.7) else "dyn", 1)
+        return Expression("bool", (made, " == ", other))
+
     def _fill(self, kind: str, template: str, depth: int, scope: Scope) -> Expression:
         made: list[str | Expression] = []
         end = 0
@@ -86,6 +99,8 @@ class ExpressionMaker:
 def generate(seed: int) -> Expression:
     """Return the expression of a seed: usually of type bool."""
     draw = Draw(f"expression {seed}")
+    if draw.chance(SINGLE):
+        return ExpressionMaker(draw).single(draw.weighted({1: 5, 2: 2}))
     kind = "bool" if draw.chance(0.97) else draw.one(TYPES)
     return ExpressionMaker(draw).make(kind, draw.weighted({1: 3, 2: 5, 3: 4, 4: 1}))
 

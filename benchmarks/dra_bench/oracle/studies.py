@@ -19,6 +19,8 @@ from dra_bench.oracle.shrink import shrink
 
 JSON = dict[str, Any]
 EQUAL = "equal"
+_LEAST = "-9223372036854775808"
+"""Kubernetes subtracts a number from a quantity by adding its opposite, and this one has none in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,10 @@ def expression(oracle: Oracle, seed: int) -> Finding:
         return Finding("Kubernetes panics")
     if _unstable(oracle, made, devices, theirs):
         return Finding("Kubernetes varies")
+    if found == ["letters"] and ".sub(" in str(made) and _LEAST in str(made):
+        return Finding("Kubernetes' quantity wraps")
+    if found == ["letters"] and mine.detail.startswith("insert failed: key"):
+        return Finding("keys by identity")  # for Kubernetes two lists or maps are the same key only if one is the other
     if found == ["cost"] and ".validate(" in str(made):
         return Finding("wording of formats")  # what a check of a format finds is text, which is ours, and has a size
     return Finding(f"unexplained {found[0]}", lambda: _expression_report(oracle, made, devices, found[0]))

@@ -26,6 +26,7 @@ class Operand:
         type: its static type.
         size: number of characters, bytes, elements or entries.
         element_size: size of a list's elements.
+        known_size: the size, or None where nothing tells it.
 
     """
 
@@ -33,6 +34,7 @@ class Operand:
     type: Type
     size: Range = UNKNOWN
     element_size: Range = UNKNOWN
+    known_size: Range | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from dra_cel.functions.table import Overload, member, overload
 from dra_cel.times import SECOND, Duration, Timestamp, duration_of, time_zone, timestamp_of
@@ -22,12 +22,15 @@ _FIELDS: dict[str, Callable[[datetime], int]] = {
 _SPANS = {"getHours": 3600 * SECOND, "getMinutes": 60 * SECOND, "getSeconds": SECOND, "getMilliseconds": 10**6}
 
 
-def _field(read: Callable[[datetime], int]) -> Callable[[Timestamp], int]:
-    return lambda value: read(value.at(UTC))
+def _zoned_field(name: str) -> Callable[[Timestamp, str], int]:
+    read = _FIELDS[name]
+    counts_years = name == "getFullYear"
 
+    def value(moment: Timestamp, zone: str = "UTC") -> int:
+        local, years = moment.at(time_zone(zone))
+        return read(local) + (years if counts_years else 0)
 
-def _zoned_field(read: Callable[[datetime], int]) -> Callable[[Timestamp, str], int]:
-    return lambda value, zone: read(value.at(time_zone(zone)))
+    return value
 
 
 def _shifted(value: Timestamp, nanos: int) -> Timestamp:
@@ -49,9 +52,10 @@ def _whole(unit: int) -> Callable[[Duration], int]:
 
 def _accessors() -> list[Overload]:
     entries = []
-    for name, read in _FIELDS.items():
-        entries.append(member(f"timestamp_{name}", f"{name}(timestamp) -> int", _field(read)))
-        entries.append(member(f"timestamp_{name}_with_tz", f"{name}(timestamp, string) -> int", _zoned_field(read)))
+    for name in _FIELDS:
+        read = _zoned_field(name)
+        entries.append(member(f"timestamp_{name}", f"{name}(timestamp) -> int", read))
+        entries.append(member(f"timestamp_{name}_with_tz", f"{name}(timestamp, string) -> int", read))
     for name, unit in _SPANS.items():
         entries.append(member(f"duration_{name}", f"{name}(duration) -> int", _whole(unit)))
     return entries

@@ -8,6 +8,7 @@ from typing import Any
 from dra_cel.ast import Literal
 from dra_cel.errors import EvaluationAborted
 from dra_cel.functions.charges import FAILED, Charge, Estimate, Estimator, Operand, RuntimeCost, size_of
+from dra_cel.functions.limits import MAX_ELEMENTS
 from dra_cel.ranges import MAX, STRING_FACTOR, Range, fixed
 from dra_cel.values import type_name
 
@@ -84,8 +85,8 @@ def _square_estimate(position: int, factor: float) -> Estimator:
 
 
 def _range_runtime(args: Sequence[Any], result: Any) -> int:
-    """Charge before the list is there; a negative length gives an error, whose size is one."""
-    return (args[0] if type(args[0]) is int and args[0] >= 0 else 1) + _BASE
+    """Charge before the list is there; a length that is refused gives an error, whose size is one."""
+    return (args[0] if type(args[0]) is int and 0 <= args[0] <= MAX_ELEMENTS else 1) + _BASE
 
 
 def _factor(type_: str) -> float:

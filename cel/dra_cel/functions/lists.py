@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from functools import cmp_to_key
 from typing import Any
@@ -12,7 +13,7 @@ from dra_cel.errors import EvaluationError
 from dra_cel.functions import list_charges as charges
 from dra_cel.functions.addition import ZEROS, add_values
 from dra_cel.functions.charges import INCLUDES, LIST_WALK
-from dra_cel.functions.limits import check_elements
+from dra_cel.functions.limits import MAX_ELEMENTS, check_elements
 from dra_cel.functions.table import Overload, member, overload
 from dra_cel.slices import gathered, paced, rest
 from dra_cel.times import Duration, Timestamp
@@ -132,7 +133,8 @@ def _flattened(items: Sequence[Any], depth: int) -> Iterator[Any]:
 def _range(count: int) -> tuple[int, ...]:
     if count < 0:
         raise EvaluationError(f"lists.range: size must be non-negative, got {count}")
-    check_elements(count)
+    if count > MAX_ELEMENTS:
+        raise EvaluationError(f"lists.range: size {count} exceeds the maximum of {MAX_ELEMENTS}")
     return gathered(range(count))
 
 
@@ -168,10 +170,24 @@ def _sort_by_keys(items: tuple[Any, ...], keys: tuple[Any, ...]) -> tuple[Any, .
     if any(type(key) is not type(keys[0]) for key in keys):
         raise EvaluationError("list elements must have the same type")
 
+    if type(keys[0]) is float and any(map(math.isnan, keys)):
+        return tuple([items[index] for index in _inserted(keys)])
+
     def order(left: int, right: int) -> int:
         return compare(keys[left], keys[right])
 
     return tuple([items[index] for index in sorted(range(len(items)), key=cmp_to_key(order))])
+
+
+def _inserted(keys: Sequence[float]) -> list[int]:
+    """The order of keys some of which are NaN: by insertion, as Kubernetes sorts short lists."""
+    order: list[int] = []
+    for index in paced(range(len(keys))):
+        position = index
+        while position > 0 and keys[index] < keys[order[position - 1]]:
+            position -= 1
+        order.insert(position, index)
+    return order
 
 
 def _map_insert(target: CelMap, key: Any, value: Any) -> CelMap:

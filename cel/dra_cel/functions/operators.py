@@ -9,7 +9,7 @@ from dra_cel.equality import STRICT, equal, surely_equal, uniform
 from dra_cel.errors import EvaluationError
 from dra_cel.functions.charges import COMPARE, IN_LIST, Charge, Estimate, Operand
 from dra_cel.functions.table import member, overload
-from dra_cel.ranges import NOTHING
+from dra_cel.ranges import NOTHING, STRING_FACTOR, UNIT, Range
 from dra_cel.slices import paced
 from dra_cel.types import FORMAT, QUANTITY, SEMVER, URL
 from dra_cel.uint import UInt
@@ -98,13 +98,14 @@ def _equality_estimate(target: Operand | None, args: Any) -> Estimate | None:
     if left.type == right.type and left.type == FORMAT:
         return Estimate(_FORMAT_COST)
     if left.type == right.type and left.type == URL:
-        return Estimate(_URL_COST)
+        # Kubernetes takes the size of the right one for both, and 1 where it knows none.
+        size = UNIT if right.known_size is None else right.known_size
+        return Estimate(Range(1, size.high).scaled(STRING_FACTOR))
     assert COMPARE.estimate is not None
     return COMPARE.estimate(target, args)
 
 
 _FORMAT_COST = NOTHING._replace(low=1, high=7)
-_URL_COST = NOTHING._replace(low=1, high=1)
 
 
 def _equality_runtime(args: Sequence[Any], result: Any) -> int:
