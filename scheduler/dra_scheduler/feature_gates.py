@@ -1,4 +1,5 @@
-"""Which of Kubernetes' feature gates are on: what `--feature-gates` says, else the defaults of the server's version.
+"""Which of Kubernetes' feature gates are on: what `--feature-gates` says, else what the API server says of itself where
+its metrics may be read, else the defaults of its version.
 
 Gates have their Kubernetes names. Those that decide something here are in `OURS`, with their defaults in each minor
 version; the others (known_gates.txt: every gate of Kubernetes 1.31 to 1.37) are accepted and change nothing, so that
@@ -84,16 +85,19 @@ class FeatureGates:
     """The Kubernetes 1.x that the gates are of."""
 
     @classmethod
-    def of(cls, overrides: Mapping[str, bool], minor: int) -> FeatureGates:
-        """Return the defaults of a Kubernetes 1.`minor` server, changed by `overrides`.
+    def of(cls, overrides: Mapping[str, bool], minor: int, server: Mapping[str, bool] | None = None) -> FeatureGates:
+        """Return the gates of a Kubernetes 1.`minor` server, changed by `overrides`.
 
-        A gate that the version does not have is off unless it is asked for: gates cannot be told from a version, and a
-        server that drops a field is found out when it answers. Raises FeatureGateError as `check` does.
+        They are what the `server` says; one that it does not know is off. None: it does not say, so the defaults of its
+        version. A gate that the version does not have is off unless it is asked for: gates cannot be told from a
+        version, and a server that drops a field is found out when it answers. Raises FeatureGateError as `check` does.
         """
         check(overrides)
         values = {}
         for name, history in OURS.items():
             stage, default = _at(history, min(minor, NEWEST_MINOR))
+            if server is not None and name != "DynamicResourceAllocation":
+                default = server.get(name, False)
             for group, member in _ALL.items():
                 if stage == member:
                     default = overrides.get(group, default)

@@ -45,6 +45,7 @@ from dra_scheduler.settings import Settings
 from dra_scheduler.signals import Signals
 from dra_scheduler.special_claims import SpecialClaims
 from dra_scheduler.supervision import Supervisor
+from dra_scheduler.survey.gates import read_gates
 from dra_scheduler.writes.binding_writer import BindingWriter
 from dra_scheduler.writes.claim_writer import ClaimWriter
 from dra_scheduler.writes.condition_writer import ConditionWriter
@@ -105,7 +106,9 @@ class Scheduler:
         api = Api(self._transport)
         served = await discover(api)
         _log.info("connected server=%s resource.k8s.io=%s", served.git_version, served.resource_version)
-        self.cluster.use(FeatureGates.of(self._settings.feature_gates, served.server.minor))
+        said = await read_gates(self._transport)
+        _log.info("feature gates are those of the server's %s", "version" if said is None else "metrics")
+        self.cluster.use(FeatureGates.of(self._settings.feature_gates, served.server.minor, said))
         if self.cluster.gates.enabled(GROUPS):
             served = replace(served, pod_group_version=await pod_group_version(api))
         self._supervisor.for_ever("scheduling", self._work(api, served))

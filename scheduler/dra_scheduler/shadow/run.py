@@ -21,9 +21,7 @@ from dra_scheduler.shadow.opinion import Compared
 from dra_scheduler.shadow.shadow import Shadow
 from dra_scheduler.shadow.tally import Tally
 from dra_scheduler.survey.gates import read_gates
-from dra_scheduler.survey.known import gates_of
 from dra_scheduler.survey.read_only import ReadOnlyTransport
-from dra_scheduler.survey.snapshot import Snapshot
 
 
 async def run_shadow(
@@ -44,9 +42,7 @@ async def run_shadow(
     """
     guarded = ReadOnlyTransport(transport)
     served = await discover(Api(guarded))
-    said = Snapshot("", clock.now(), server=served.git_version, minor=served.server.minor)
-    said.gates = await read_gates(guarded)
-    gates = FeatureGates.of({**_ours(gates_of(said)), **settings.feature_gates}, served.server.minor)
+    gates = FeatureGates.of(settings.feature_gates, served.server.minor, await read_gates(guarded))
     async with followed(guarded, served, gates, clock, random) as cluster:
         allocator = Allocator(mask_bytes=settings.mask_bytes, share_ids=lambda: _share_id(random))
         cycle = Cycle(cluster, allocator, settings, clock, random)
@@ -70,10 +66,6 @@ async def _until(stop: asyncio.Event, shadow: Shadow) -> None:
         for task in (running, stopping):
             task.cancel()
         await asyncio.gather(running, stopping, return_exceptions=True)
-
-
-def _ours(gates: FeatureGates) -> dict[str, bool]:
-    return {name: on for name, on in gates.values.items() if name != "DynamicResourceAllocation"}
 
 
 def _share_id(random: Random) -> str:

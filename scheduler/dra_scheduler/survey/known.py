@@ -20,7 +20,7 @@ from dra_api.references import (
     key_of,
 )
 from dra_scheduler.cache.cluster import Cluster
-from dra_scheduler.feature_gates import NEWEST_MINOR, OURS, FeatureGates
+from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.survey.record import read_record
 from dra_scheduler.survey.snapshot import Object, Snapshot
 
@@ -59,12 +59,8 @@ def known(snapshot: Snapshot, gates: FeatureGates | None = None) -> tuple[Cluste
 def gates_of(snapshot: Snapshot) -> FeatureGates:
     """Return the gates of the snapshot's server: what it says, else its version's defaults; of files: all on."""
     minor = NEWEST_MINOR if snapshot.minor is None else snapshot.minor
-    if snapshot.gates is not None:
-        # A server that does not know a gate does not have the feature. The gate of it all needs no asking.
-        said = {gate: snapshot.gates.get(gate, False) for gate in OURS if gate != "DynamicResourceAllocation"}
-        return FeatureGates.of(said, minor)
-    if snapshot.server:
-        return FeatureGates.of({}, minor)
+    if snapshot.server or snapshot.gates is not None:
+        return FeatureGates.of({}, minor, snapshot.gates)
     return FeatureGates.having(Features.all_on())
 
 

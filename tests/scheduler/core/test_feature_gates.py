@@ -8,8 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from dra_allocator.features import GATES, Features
+from dra_api.transport import Response
 from dra_scheduler.feature_gates import NEEDS, OURS, FeatureGateError, FeatureGates, check, known_names, parse_gates
 from dra_scheduler.settings import Settings
+from support.faulty import Faulty, status
+from support.stage import Stage, on_stage
 
 
 @pytest.mark.parametrize(
@@ -94,3 +97,27 @@ def test_all_gates_of_a_stage_are_switched_together_and_single_ones_win() -> Non
     assert not gates.enabled("DRAListTypeAttributes")
     assert not gates.enabled("DRAConsumableCapacity")
     assert gates.enabled("DRAAdminAccess")
+
+
+def test_what_the_server_says_of_itself_counts_more_than_its_version_and_less_than_what_is_asked_for() -> None:
+    server = {"DRADeviceTaints": True, "GenericWorkload": True, "DRAPrioritizedList": False}
+    gates = FeatureGates.of({"GenericWorkload": False}, 34, server)
+    assert gates.enabled("DynamicResourceAllocation")
+    assert gates.enabled("DRADeviceTaintRules")
+    assert not gates.enabled("GenericWorkload")
+    assert not gates.enabled("DRAPrioritizedList")
+    assert not gates.enabled("DRAAdminAccess"), "on by default in 1.34, but this server does not know it"
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_the_scheduler_asks_the_server_where_it_may(readable: bool) -> None:
+    async def play(stage: Stage) -> bool:
+        transport = Faulty(stage.transport)
+        text = b'kubernetes_feature_enabled{name="GenericWorkload",stage="BETA"} 1\n'
+        transport.fail("GET /metrics", Response(200, text) if readable else status(403, "Forbidden"))
+        await stage.start(transport)
+        await stage.settle()
+        assert stage.scheduler is not None
+        return stage.scheduler.cluster.gates.enabled("GenericWorkload")
+
+    assert on_stage(play, start=False) is readable
