@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, IntArray
@@ -20,6 +22,16 @@ _MAX_NAMES = 3
 _TOLD = 3
 _EVALUATIONS, _COST = 256, 2_000
 """What one part may evaluate anew: half a millisecond. Devices beyond that are not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """An operand, and on which of the rows that were looked at it is false or fails."""
+
+    text: str
+    selector: Selector
+    false: BoolArray
+    failing: BoolArray
 
 
 class Conditions:
@@ -42,26 +54,32 @@ class Conditions:
         whole = self._store.selector(self._text)
         if isinstance(whole, CompileError):
             return (Condition(self._text, 0, len(numbers), len(numbers), str(whole)),)
-        found = [self._look(part, numbers) for part in conjuncts(self._text)[:_MAX_PARTS]]
-        unmet = [one for one in found if one is not None and one.false + one.failing]
+        parts = [part for text in conjuncts(self._text)[:_MAX_PARTS] if (part := self._look(text, numbers)) is not None]
+        # `&&` takes no notice of an operand that fails where another one is false.
+        decided: BoolArray = np.zeros(len(numbers), np.bool_)
+        for part in parts:
+            decided |= part.false
+        found = [self._told(part, part.failing & ~decided, numbers) for part in parts]
+        unmet = [one for one in found if one.false + one.failing]
         unmet.sort(key=lambda one: -(one.false + one.failing))
         return tuple(unmet[:_TOLD])
 
-    def _look(self, text: str, rows: IntArray) -> Condition | None:
+    def _look(self, text: str, rows: IntArray) -> _Part | None:
         selector = self._store.selector(text) if self._effort.take_part(text) else None
         if selector is None or isinstance(selector, CompileError):
             return None
         masks = selector.masks(self._table.rows.columns, rows, evaluations=_EVALUATIONS, cost=_COST)
-        false = ~(masks.match | masks.error | masks.unknown)
-        unmet = rows[false | masks.error]
+        return _Part(text, selector, ~(masks.match | masks.error | masks.unknown), masks.error)
+
+    def _told(self, part: _Part, failing: BoolArray, rows: IntArray) -> Condition:
+        unmet = rows[part.false | failing]
         if not len(unmet):
-            return Condition(text, 0, 0, len(rows))
-        error = self._error(selector, rows[masks.error])
+            return Condition(part.text, 0, 0, len(rows))
+        error = self._error(part.selector, rows[failing])
         published = Published(self._table, unmet, self._effort)
-        values = tuple(published.values(key) for key in _named(selector))
-        return Condition(
-            text, int(np.count_nonzero(false)), int(np.count_nonzero(masks.error)), len(rows), error, values
-        )
+        values = tuple(published.values(key) for key in _named(part.selector))
+        false = int(np.count_nonzero(part.false))
+        return Condition(part.text, false, int(np.count_nonzero(failing)), len(rows), error, values)
 
     def _error(self, selector: Selector, failing: IntArray) -> str:
         if not len(failing):

@@ -27,6 +27,8 @@ class Values:
         least: the smallest value as text, where values have an order.
         most: the largest.
         suggestion: where no device has it, how to write what was probably meant (`device.capacity["d"].n`).
+        others: where no device has it and no name is like it, the first names that they have in the same domain.
+        more: how many names there are besides those.
 
     """
 
@@ -40,6 +42,8 @@ class Values:
     least: str = ""
     most: str = ""
     suggestion: str = ""
+    others: tuple[str, ...] = ()
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from dra_cel.semver import Semver
 from dra_cel.suggestion import closest
 
 _TOLD = 4
+_NAMED = 5
 _COMPARED = 4096
 """Least and most are looked for among so many different values."""
 _TYPES: dict[type, str] = {bool: "bool", int: "int", str: "string", Semver: "version", Quantity: "quantity"}
@@ -38,7 +39,10 @@ class Published:
         having = len(self._rows) - int(counts[0])
         kind = cast(NameKind, key.kind)
         if not having:
-            return Values(kind, key.name, len(self._rows), 0, suggestion=self.suggestion(key))
+            meant = self.suggestion(key)
+            others = () if meant else self._others(key)
+            shown = others[:_NAMED]
+            return Values(kind, key.name, len(self._rows), 0, (), 0, (), "", "", meant, shown, len(others) - len(shown))
         codes = np.flatnonzero(counts)
         codes = codes[codes > 0]
         frequent = sorted(codes.tolist(), key=lambda code: -int(counts[code]))[:_TOLD]
@@ -55,6 +59,12 @@ class Published:
             least if ordered else "",
             most if ordered else "",
         )
+
+    def _others(self, key: ColumnKey) -> tuple[str, ...]:
+        """Return the names of the same kind and domain that the devices have."""
+        domain = key.name.rpartition("/")[0]
+        parts = (one.name.rpartition("/") for one in self._columns.names(self._rows) if one.kind == key.kind)
+        return tuple(name for other, _, name in parts if other == domain)
 
     def suggestion(self, key: ColumnKey) -> str:
         """Return how to write the name that was probably meant; an empty text if there is none like it."""

@@ -75,6 +75,8 @@ class RequestRejection:
         nodes_enough: nodes that have enough devices for this request alone.
         is_all: all devices are wanted.
         most_of_class: the most devices of the class that one of the nodes has, taken or not.
+        in_use_by: claims (uids) that hold devices which the request could have had; see ClaimRejection.
+        more_in_use: devices in use whose holders were not looked up.
 
     """
 
@@ -88,6 +90,8 @@ class RequestRejection:
     nodes_enough: int = 0
     is_all: bool = False
     most_of_class: int = 0
+    in_use_by: Mapping[str, tuple[DeviceID, ...]] = field(default_factory=dict)
+    more_in_use: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,12 +138,14 @@ class Together:
 class Elsewhere:
     """Nodes that were not asked, because something else than devices speaks against them, and have enough devices.
 
-    `names` are the first of them; `why` counts nodes by what speaks against them, where the asker knows it.
+    `names` are the first of them; `why` counts nodes by what speaks against them, where the asker knows it, and
+    `who` names the first of those.
     """
 
     nodes: int
     names: tuple[str, ...]
     why: Mapping[str, int] = field(default_factory=dict)
+    who: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,33 +19,62 @@ from dra_allocator.view import View
 _HOLDERS = 256
 """Devices whose holders are looked up: less than a millisecond."""
 
+_Holders = dict[int, tuple[DeviceID, list[str]]]
+"""By row the device, and the claims (uids) that hold it."""
+
 
 def told(
     view: View, sight: Sight, claim: ResolvedClaim, sieves: Mapping[int, Sieve], nearest: int | None
 ) -> ClaimRejection:
     """Return why a claim does not fit. `nearest` is the node that came closest to all claims."""
     requests = [one for alternatives in claim.requests for one in alternatives if id(one) in sieves]
-    used = np.zeros(len(view.table.rows), np.bool_)
-    for request in requests:
-        for fallen in sieves[id(request)].fallen:
-            if fallen.reason == "in-use":
-                used |= fallen.rows
-    numbers = np.flatnonzero(used)
+    used = {id(one): _in_use(sieves[id(one)], len(view.table.rows)) for one in requests}
+    either = np.logical_or.reduce([np.zeros(len(view.table.rows), np.bool_), *used.values()])
+    numbers = np.flatnonzero(either)
     if len(numbers) > _HOLDERS and nearest is not None:
-        near = used & sight.of_node(nearest)
-        numbers = np.concatenate([np.flatnonzero(near), np.flatnonzero(used & ~near)])
-    holders: dict[str, dict[DeviceID, None]] = {}
-    for row in numbers[:_HOLDERS].tolist():
-        device = view.table.rows.device_id(row)
-        for holder in view.holders(device):
-            holders.setdefault(holder.claim_uid, {})[device] = None
+        near = either & sight.of_node(nearest)
+        numbers = np.concatenate([np.flatnonzero(near), np.flatnonzero(either & ~near)])
+    holders = _holders(view, numbers[:_HOLDERS].tolist())
     return ClaimRejection(
         claim_uid=claim.claim.uid,
         claim=display_name(claim.claim),
-        requests=tuple(_request(sight, one, sieves[id(one)], nearest) for one in requests),
-        in_use_by={uid: tuple(devices) for uid, devices in holders.items()},
+        requests=tuple(
+            _with_holders(_request(sight, one, sieves[id(one)], nearest), used[id(one)], holders) for one in requests
+        ),
+        in_use_by=_by_claim(holders.values()),
         more_in_use=max(0, len(numbers) - _HOLDERS),
     )
+
+
+def _in_use(sieve: Sieve, rows: int) -> BoolArray:
+    """Return the rows that a request could have if they were not in use."""
+    used: BoolArray = np.zeros(rows, np.bool_)
+    for fallen in sieve.fallen:
+        if fallen.reason == "in-use":
+            used |= fallen.rows
+    return used
+
+
+def _holders(view: View, rows: Iterable[int]) -> _Holders:
+    found = {}
+    for row in rows:
+        device = view.table.rows.device_id(row)
+        found[row] = device, [holder.claim_uid for holder in view.holders(device)]
+    return found
+
+
+def _by_claim(holders: Iterable[tuple[DeviceID, list[str]]]) -> dict[str, tuple[DeviceID, ...]]:
+    claims: dict[str, dict[DeviceID, None]] = {}
+    for device, uids in holders:
+        for uid in uids:
+            claims.setdefault(uid, {})[device] = None
+    return {uid: tuple(devices) for uid, devices in claims.items()}
+
+
+def _with_holders(request: RequestRejection, used: BoolArray, holders: _Holders) -> RequestRejection:
+    known = [entry for row, entry in holders.items() if used[row]]
+    more = int(np.count_nonzero(used)) - len(known)
+    return replace(request, in_use_by=_by_claim(known), more_in_use=more)
 
 
 def _request(sight: Sight, request: ResolvedRequest, sieve: Sieve, nearest: int | None) -> RequestRejection:

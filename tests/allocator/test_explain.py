@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 
 from dra_allocator.claim import DeviceClass, ResourceClaim, Toleration
 from dra_allocator.device import CapacityPolicy, DeviceID, DeviceTaint, DeviceTaintRule
-from dra_allocator.facts import Groups, PoolFact, Scarcity, Shortage, TaintFact
+from dra_allocator.facts import Condition, Groups, PoolFact, Scarcity, Shortage, TaintFact
 from dra_allocator.node import Node
 from dra_allocator.outcome import AllocationError
 from dra_allocator.rejection import ClaimRejection, Explanation, NearestMiss, Rejection, RequestRejection, Together
@@ -90,6 +90,31 @@ def test_a_selector_that_fails_is_told_from_one_that_is_false() -> None:
     (one,) = explained(cluster, claim(request(selectors=(MODEL % "a",))))
     assert reasons(one.requests[0])["selector-error", "selector 0"] == (1, 1)
     assert reasons(one.requests[0])["claim-selector", "selector 0"] == (1, 1)
+
+
+def test_an_operand_that_fails_where_another_is_false_is_not_told_as_a_failure() -> None:
+    kind = f'device.attributes["{DRIVER}"].kind == "gpu"'
+    cluster = Cluster(
+        resource_slice("s", [device("part", model="a", kind="part"), device("nic", model="b")], node="n"), nodes=("n",)
+    )
+    (one,) = explained(cluster, claim(request(selectors=(f"{MODEL % 'a'} && {kind}",))))
+    (told,) = [count for count in one.requests[0].reasons if count.reason == "claim-selector"]
+    first, second = told.facts
+    assert isinstance(first, Condition) and isinstance(second, Condition)
+    assert (first.text, first.false, first.failing, first.error) == (MODEL % "a", 1, 0, "")
+    assert (second.text, second.false, second.failing, second.error) == (kind, 1, 0, "")
+
+
+def test_holders_are_told_for_each_request() -> None:
+    cluster = two_nodes()
+    for node in ("n1", "n2"):
+        cluster.ledger.observe(f"{node}-a", holding("d0", pool=node))
+        cluster.ledger.observe(f"{node}-b", holding("d1", pool=node))
+    wanted = claim(request("a", selectors=(MODEL % "a",)), request("b", selectors=(MODEL % "b",)))
+    (one,) = explained(cluster, wanted)
+    assert [sorted(told.in_use_by) for told in one.requests] == [["n1-a", "n2-a"], ["n1-b", "n2-b"]]
+    assert sorted(one.in_use_by) == ["n1-a", "n1-b", "n2-a", "n2-b"]
+    assert [told.more_in_use for told in one.requests] == [0, 0]
 
 
 def test_names_the_taint_of_the_device_or_of_a_rule() -> None:

@@ -6,20 +6,20 @@ import argparse
 import asyncio
 import difflib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dra_api.references import CORE_EVENT, POD
 from dra_api.transport import Transport
 from dra_scheduler.cli.cluster_access import add_access, guarded, look, on_cluster, report_gaps
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK
+from dra_scheduler.cli.explained import rejection_lines
 from dra_scheduler.cli.output import print_data
 from dra_scheduler.client.api import Api
 from dra_scheduler.client.errors import ApiStatusError
 from dra_scheduler.explain.account import Account, ClaimAccount, account
 from dra_scheduler.explain.placed import Chosen
-from dra_scheduler.report.explanation import as_data, full, summary
-from dra_scheduler.report.phrases import ended
+from dra_scheduler.report.explanation import Viewer, as_data, note, summary
 from dra_scheduler.survey.api_server import take
 from dra_scheduler.survey.known import known
 from dra_scheduler.survey.snapshot import Object, Snapshot
@@ -111,9 +111,27 @@ def _lines(told: Account) -> Iterator[str]:
         yield from _claim_lines(claim)
     if told.said.condition or told.said.events:
         yield f"what was said about it by {told.scheduler} and others:"
+    known = _known_texts(told)
     if told.said.condition:
-        yield f"  condition PodScheduled: {told.said.condition}"
-    yield from (f"  event {event}" for event in told.said.events)
+        yield f"  condition PodScheduled: {_once(told.said.condition, known)}"
+    yield from (f"  event {_once(event, known)}" for event in told.said.events)
+
+
+def _known_texts(told: Account) -> tuple[str, ...]:
+    """Return what the verdict's lines have said: in an event, and in the condition."""
+    verdict = told.verdict
+    if verdict is None or not verdict.reason:
+        return ()
+    if verdict.explanation is None:
+        return (verdict.reason,)
+    own = Viewer(told.namespace, told.viewer.name_of)
+    return note(verdict.reason, verdict.explanation, own), verdict.reason
+
+
+def _once(text: str, known: Iterable[str]) -> str:
+    """Return what somebody said, unless it has been said: then only who said it."""
+    told = next((one for one in known if text.endswith(f": {one}")), None)
+    return text if told is None else f"{text.removesuffix(told)}as above"
 
 
 def _verdict_lines(told: Account) -> Iterator[str]:
@@ -126,11 +144,7 @@ def _verdict_lines(told: Account) -> Iterator[str]:
         yield f"  it fits on {verdict.node} now" + (" with:" if verdict.devices else ", with the devices that it has")
         yield from (f"    claim {claim}, request {request}: {device}" for claim, request, device in verdict.devices)
     else:
-        said = "" if verdict.explanation is None else summary(verdict.explanation, told.viewer)
-        if said:
-            yield f"  {ended(said[:1].upper() + said[1:])}"
-        yield f"  {verdict.reason}"
-        lines = () if verdict.explanation is None else full(verdict.explanation, told.viewer)
+        lines = rejection_lines(verdict.reason, verdict.explanation, told.viewer)
         yield from (f"  {line}" for line in lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from dra_allocator.rejection import Explanation
 from dra_scheduler.pending import PendingPod
 from dra_scheduler.report.explanation import Viewer, as_data, full, summary
 from dra_scheduler.report.phrases import ended
@@ -15,12 +16,18 @@ def explained_lines(pending: Iterable[PendingPod], viewer: Viewer) -> Iterator[s
     for pod in pending:
         yield ""
         yield f"Pod {pod.namespace}/{pod.name} is pending"
-        said = "" if pod.details is None else summary(pod.details, viewer)
-        if said:
-            yield f"  {ended(said)}"
-        yield f"  {pod.reason}"
-        for line in () if pod.details is None else full(pod.details, viewer):
-            yield f"  {line}"
+        yield from (f"  {line}" for line in rejection_lines(pod.reason, pod.details, viewer))
+
+
+def rejection_lines(reason: str, explanation: Explanation | None, viewer: Viewer) -> Iterator[str]:
+    """Yield what helps most in a line, kube-scheduler's words, and the tree of everything unless that says the same."""
+    said = "" if explanation is None else summary(explanation, viewer)
+    if said:
+        yield ended(said)
+    yield reason
+    lines = [] if explanation is None else full(explanation, viewer)
+    if len(lines) > 1 or said not in "".join(lines):
+        yield from lines
 
 
 def explained_data(pending: Iterable[PendingPod], viewer: Viewer) -> list[dict[str, Any]]:

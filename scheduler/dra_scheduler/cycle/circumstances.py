@@ -20,6 +20,7 @@ from dra_scheduler.cache.label_columns import BoolArray
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.cycle.filters.claims import NOT_AVAILABLE, usable
+from dra_scheduler.cycle.filters.placement import UNTOLERATED
 from dra_scheduler.cycle.pod_claims import PodClaims
 from dra_scheduler.cycle.question import Questioner
 from dra_scheduler.cycle.traced import TracedDiagnosis
@@ -99,7 +100,26 @@ class Circumstances:
         table = self._cluster.nodes
         rows = np.zeros(table.rows, np.bool_)
         rows[[row for row in map(table.row, found.names) if row is not None]] = True
-        return replace(found, why=traced.among(rows))
+        self._say_taints(traced, rows)
+        who = {reason: self._names(out & rows) for reason, out in traced.reasons.items() if (out & rows).any()}
+        return replace(found, why=traced.among(rows), who=who)
+
+    def _names(self, rows: BoolArray) -> tuple[str, ...]:
+        return tuple(map(self._cluster.nodes.name, np.flatnonzero(rows)[:_NAMED].tolist()))
+
+    def _say_taints(self, traced: TracedDiagnosis, rows: BoolArray) -> None:
+        """Have the reason say which taint it is that the pod does not tolerate, where that is one for these nodes."""
+        out = traced.reasons.get(UNTOLERATED)
+        if out is None or not (out & rows).any():
+            return
+        table, selection = self._cluster.nodes, self._pod.selection
+        classes = np.unique(table.taint_class[out & rows])[:_NAMED].tolist()
+        taints = dict.fromkeys(
+            one for number in classes for one in table.taint_classes[number] if not selection.tolerated((one,))
+        )
+        if len(taints) <= _NAMED:
+            said = ", ".join(f"{one.key}{f'={one.value}' if one.value else ''}:{one.effect}" for one in taints)
+            traced.reasons[f"{UNTOLERATED} ({said})"] = traced.reasons.pop(UNTOLERATED)
 
     def _pinned(self, traced: TracedDiagnosis) -> Iterator[Pinned]:
         """Yield the allocated claims that cannot be used on every node."""

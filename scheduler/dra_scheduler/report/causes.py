@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dra_allocator.rejection import ClaimRejection, Reason, ReasonCount, RequestRejection
+from dra_allocator.rejection import Reason, ReasonCount, RequestRejection
 from dra_scheduler.report.facts import fact_text
 from dra_scheduler.report.phrases import counted, listed, sentences
 from dra_scheduler.report.reasons import OF_POOLS, reason_text
 from dra_scheduler.report.viewer import Viewer
 
+UNFIT: frozenset[Reason] = frozenset(("class-selector", "claim-selector", "selector-error", "unsupported-device"))
+"""Reasons for which a device will never do; the others pass, so they are told first."""
 _SAID_ELSEWHERE: frozenset[Reason] = frozenset(("too-few", "no-device-visible", "no-class"))
 
 
-def cause(request: RequestRejection, claim: ClaimRejection, viewer: Viewer) -> str:
-    """Return why a request does not fit, what is most of it first."""
+def cause(request: RequestRejection, viewer: Viewer) -> str:
+    """Return why a request does not fit, what may pass first."""
     told = {reason.reason for reason in request.reasons}
     if "no-device-visible" in told:
         return "no driver publishes a device for these nodes (see kubectl get resourceslices)"
@@ -25,17 +27,18 @@ def cause(request: RequestRejection, claim: ClaimRejection, viewer: Viewer) -> s
     inner = [one for one in reasons if one.reason not in OF_POOLS]
     parts = [_needs(request)]
     if request.of_class:
-        parts.append(_of_class(request, inner, claim, viewer))
-    parts += [reason_text(one, claim, viewer, "device") for one in reasons if one.reason in OF_POOLS]
+        parts.append(_of_class(request, inner, viewer))
+    parts += [reason_text(one, request, viewer, "device") for one in reasons if one.reason in OF_POOLS]
     if not request.of_class:
-        parts += [_no_class_device(one, request, claim, viewer) for one in inner]
+        parts += [_no_class_device(one, request, viewer) for one in inner]
     return sentences([part for part in parts if part])
 
 
 def _relevant(request: RequestRejection) -> list[ReasonCount]:
     """Return the reasons that say something: devices of other classes do not, where there are some of this one."""
     dull = {*_SAID_ELSEWHERE} | ({"class-selector"} if request.of_class else set())
-    return [one for one in request.reasons if one.reason not in dull and one.devices]
+    told = [one for one in request.reasons if one.reason not in dull and one.devices]
+    return sorted(told, key=lambda one: one.reason in UNFIT)
 
 
 def _needs(request: RequestRejection) -> str:
@@ -55,11 +58,11 @@ def wanted_text(request: RequestRejection) -> str:
     return f"all {request.wanted:,} devices" if request.wanted > 1 else "all devices"
 
 
-def _of_class(request: RequestRejection, inner: list[ReasonCount], claim: ClaimRejection, viewer: Viewer) -> str:
+def _of_class(request: RequestRejection, inner: list[ReasonCount], viewer: Viewer) -> str:
     """`all 8 devices of class gpu are in use by ...`, or `of 8 devices of class gpu, 5 are ..., 3 are ...`."""
     if len(inner) == 1 and inner[0].devices == request.of_class:
-        return _all_of_class(request, inner[0], claim, viewer)
-    texts = [reason_text(one, claim, viewer) for one in inner]
+        return _all_of_class(request, inner[0], viewer)
+    texts = [reason_text(one, request, viewer) for one in inner]
     if not texts:
         return ""
     if request.candidates:
@@ -68,7 +71,7 @@ def _of_class(request: RequestRejection, inner: list[ReasonCount], claim: ClaimR
     return f"of {those}, {listed(texts)}"
 
 
-def _all_of_class(request: RequestRejection, one: ReasonCount, claim: ClaimRejection, viewer: Viewer) -> str:
+def _all_of_class(request: RequestRejection, one: ReasonCount, viewer: Viewer) -> str:
     """All devices of the class fell out for one reason."""
     several = request.of_class > 1
     only = f"the only device of class {request.device_class}"
@@ -78,13 +81,13 @@ def _all_of_class(request: RequestRejection, one: ReasonCount, claim: ClaimRejec
         return f"none of {whole} matches{facts}" if several else f"{whole} does not match{facts}"
     if one.reason == "selector-error":
         return f"the selector fails on {'all of ' if several else ''}{whole}{facts}"
-    text = reason_text(one, claim, viewer).partition(" ")[2]
+    text = reason_text(one, request, viewer).partition(" ")[2]
     return f"all {whole.removeprefix('the ')} {text}" if several else f"{whole} {text}"
 
 
-def _no_class_device(one: ReasonCount, request: RequestRejection, claim: ClaimRejection, viewer: Viewer) -> str:
+def _no_class_device(one: ReasonCount, request: RequestRejection, viewer: Viewer) -> str:
     if one.reason != "class-selector":
-        return reason_text(one, claim, viewer, "device")
+        return reason_text(one, request, viewer, "device")
     facts = f": {fact_text(one.facts[0])}" if one.facts else ""
     some = f"none of {counted(one.devices, 'device')}" if one.devices > 1 else "no device"
     return f"{some} is of class {request.device_class}{facts}"

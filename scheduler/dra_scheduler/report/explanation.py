@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dra_allocator.rejection import ClaimRejection, Explanation, RequestRejection
-from dra_scheduler.report.causes import cause
+from dra_scheduler.report.causes import UNFIT, cause
 from dra_scheduler.report.data import as_data
-from dra_scheduler.report.phrases import counted, ended, sentences, some_of
+from dra_scheduler.report.phrases import ended, sentences, some_of
 from dra_scheduler.report.sentences import (
     elsewhere_text,
     missing_text,
@@ -37,7 +37,8 @@ def summary(explanation: Explanation, viewer: Viewer) -> str:
         parts.append(f"there is room on {explanation.fits_on} now, where the pod is going to be tried again")
     elif explanation.nodes_enough:
         parts += [together_text(one, explanation, viewer) for one in explanation.together[:_RULES_TOLD]]
-    return sentences([*parts, *elsewhere_text(explanation)])
+    elsewhere = list(elsewhere_text(explanation))
+    return sentences([*elsewhere, *parts] if _never(explanation) else [*parts, *elsewhere])
 
 
 def note(message: str, explanation: Explanation, viewer: Viewer) -> str:
@@ -58,16 +59,29 @@ def _requests(explanation: Explanation, viewer: Viewer) -> Iterator[str]:
     """Yield what is said of the requests that no node has enough for; claims that differ in name only, at once."""
     if not explanation.nodes or not explanation.claims:
         return
-    left = f"on the {counted(explanation.nodes, 'node')} left, " if explanation.elsewhere is not None else ""
+    left = "" if explanation.elsewhere is None else f"on the {_remaining(explanation.nodes)} not ruled out, "
     said: dict[str, list[str]] = {}
     for claim in explanation.claims:
         for request in _failing(claim):
-            text = f"request {request.request}: {left}{cause(request, claim, viewer)}"
+            text = f"request {request.request}: {left}{cause(request, viewer)}"
             said.setdefault(text, []).append(viewer.claim(claim.claim))
     for text, claims in said.items():
         yield f"claim{'s' if len(claims) > 1 else ''} {some_of(claims)}, {text}"
     if not said and not explanation.nodes_enough:
         yield nowhere_together_text(explanation, viewer)
+
+
+def _remaining(nodes: int) -> str:
+    return "only node that is" if nodes == 1 else f"{nodes:,} nodes that are"
+
+
+def _never(explanation: Explanation) -> bool:
+    """Return whether some request finds nothing that could ever do on the nodes that were asked: help is elsewhere."""
+    return any(
+        all(one.reason in UNFIT for one in request.reasons if one.devices)
+        for claim in explanation.claims
+        for request in _failing(claim)
+    )
 
 
 def _failing(claim: ClaimRejection) -> list[RequestRejection]:

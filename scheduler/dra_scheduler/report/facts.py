@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from dra_allocator.facts import Condition, Fact, Groups, PoolFact, Scarcity, Shortage, TaintFact, Values
-from dra_scheduler.report.phrases import counted, shortened
+from dra_scheduler.report.phrases import counted, shortened, some_of
 
 _RISING = re.compile(r">=?|isGreaterThan")
 _FALLING = re.compile(r"<=?|isLessThan")
@@ -48,7 +48,10 @@ def _values(values: Values, condition: Condition) -> str:
     if not values.having:
         whose = "none of them has" if values.devices > 1 else "it does not have"
         lack = f"{whose} the {kind} {values.name}"
-        return f"{lack}, did you mean {values.suggestion}?" if values.suggestion else lack
+        total = len(values.others) + values.more
+        if values.suggestion:
+            return f"{lack}, did you mean {values.suggestion}?"
+        return f"{lack} (there are {some_of(values.others, len(values.others), total)})" if values.others else lack
     if values.having < values.devices and condition.failing:
         lacking = values.devices - values.having
         lack = f"{lacking:,} of {values.devices:,} lack the {kind} {values.name}"
@@ -58,7 +61,7 @@ def _values(values: Values, condition: Condition) -> str:
 
 def _has(values: Values, name: str, condition: Condition) -> str:
     """What the devices have, with the types where evaluating failed."""
-    types = f" (of type {' or '.join(values.kinds)})" if condition.failing and values.kinds else ""
+    types = f" (of type {' or '.join(values.kinds)}{_written(values)})" if condition.failing and values.kinds else ""
     if values.distinct == 1:
         return f"{name} is {values.values[0][0]}{types}"
     if values.most and not condition.failing:
@@ -67,9 +70,15 @@ def _has(values: Values, name: str, condition: Condition) -> str:
             return f"the most that one of them has is {values.most}"
         if falling and not rising:
             return f"the least that one of them has is {values.least}"
-    shown = ", ".join(f"{text} on {count:,}" for text, count in values.values)
+    unlike = values.distinct == values.having
+    shown = ", ".join(text if unlike else f"{text} on {count:,}" for text, count in values.values)
     more = values.distinct - len(values.values)
     return f"{name} is {shown}{f' and {more:,} other values' if more else ''}{types}"
+
+
+def _written(values: Values) -> str:
+    """Return how to write a value that such a one can be compared with."""
+    return f', compare it with semver("{values.values[0][0]}")' if values.kinds == ("version",) else ""
 
 
 def _shortage(fact: Shortage) -> str:

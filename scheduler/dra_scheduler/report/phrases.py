@@ -52,9 +52,17 @@ def ended(text: str) -> str:
     return text if not text or text[-1] in ".?!" else f"{text}."
 
 
-def tallied(counts: Mapping[str, int]) -> str:
-    """`Insufficient cpu (2), Too many pods (1)`, most first; without the number where there is one reason only."""
+def tallied(counts: Mapping[str, int], who: Mapping[str, Sequence[str]] | None = None) -> str:
+    """`Insufficient cpu (2), Too many pods (node-1)`, most first; only the reason where there is no other.
+
+    `who` names whom a reason concerns; where those are few they take the number's place.
+    """
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     if len(ordered) == 1:
         return ordered[0][0]
-    return ", ".join(f"{text} ({count:,})" for text, count in ordered)
+    names = who or {}
+    return ", ".join(f"{text} ({_whom(names.get(text, ()), count)})" for text, count in ordered)
+
+
+def _whom(names: Sequence[str], count: int) -> str:
+    return listed(names) if len(names) == count <= _NAMED else f"{count:,}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_allocator.rejection import ClaimRejection, NearestMiss, Reason, ReasonCount
+from dra_allocator.rejection import NearestMiss, Reason, ReasonCount, RequestRejection
 from dra_scheduler.report.facts import fact_text
 from dra_scheduler.report.phrases import counted, listed, some_of
 from dra_scheduler.report.viewer import Viewer
@@ -36,12 +36,12 @@ OF_POOLS: frozenset[Reason] = frozenset(("incomplete-pool", "invalid-pool"))
 _IN_BRACKETS: frozenset[Reason] = frozenset(("claim-selector", "selector-error", "class-selector", "capacity"))
 
 
-def reason_text(one: ReasonCount, claim: ClaimRejection, viewer: Viewer, noun: str = "") -> str:
+def reason_text(one: ReasonCount, request: RequestRejection, viewer: Viewer, noun: str = "") -> str:
     """Return one reason with its facts: `5 are tainted (key=value:NoSchedule)`; `noun` is put after the number."""
     amount = counted(one.devices, noun) if noun else f"{one.devices:,}"
     said = f"{amount} {verb(one.reason, one.devices)}"
     if one.reason == "in-use":
-        return f"{said}{_holders(claim, viewer)}"
+        return f"{said}{_holders(request, viewer)}"
     if not one.facts:
         return f"{said} ({one.detail})" if one.detail and one.reason == "unsupported-device" else said
     facts = [fact_text(fact) for fact in one.facts]
@@ -64,18 +64,18 @@ def verb(reason: Reason, count: int) -> str:
     return f"{_SINGLE[first]} {rest}".replace("their", "its") if count == 1 and first in _SINGLE else text
 
 
-def _holders(claim: ClaimRejection, viewer: Viewer) -> str:
+def _holders(request: RequestRejection, viewer: Viewer) -> str:
     """Return ` by claims a, b and 3 claims of other namespaces`."""
-    named, others = viewer.names(claim.in_use_by)
+    named, others = viewer.names(request.in_use_by)
     where = " of other namespaces" if viewer.namespace is not None else ""
     if not named:
         more = f"{counted(others, 'claim')}{where}" if others else ""
-        return f" by {more}{' and more' if claim.more_in_use else ''}" if more else ""
+        return f" by {more}{' and more' if request.more_in_use else ''}" if more else ""
     parts = named[:_NAMED]
     if len(named) > _NAMED:
         parts.append(f"{len(named) - _NAMED:,} more")
     if others:
         parts.append(f"{others:,}{where}" if where else f"{others:,} unknown")
-    if claim.more_in_use:
+    if request.more_in_use:
         parts.append("others")
     return f" by {'claim' if len(parts) == 1 else 'claims'} {listed(parts)}"

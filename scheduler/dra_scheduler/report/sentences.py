@@ -76,7 +76,7 @@ def elsewhere_text(explanation: Explanation) -> Iterator[str]:
         return
     some = found.nodes == 1
     who = f"{some_of(found.names, total=found.nodes)} {'has' if some else 'have'} enough free devices"
-    why = tallied(found.why) if found.nodes == len(found.names) else listed(list(found.why))
+    why = listed(list(found.why)) if found.nodes > len(found.names) else tallied(found.why, found.who)
     yield f"{who}, but {'is' if some else 'are'} ruled out{f': {why}' if why else ''}"
 
 

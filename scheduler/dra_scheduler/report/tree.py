@@ -24,15 +24,15 @@ def full(explanation: Explanation, viewer: Viewer) -> list[str]:
 
 
 def _claim(claim: ClaimRejection, explanation: Explanation, viewer: Viewer) -> Branch:
-    requests = [_request(one, claim, explanation.nodes, viewer) for one in claim.requests]
+    requests = [_request(one, explanation.nodes, viewer) for one in claim.requests]
     return f"claim {viewer.claim(claim.claim)}", requests
 
 
-def _request(request: RequestRejection, claim: ClaimRejection, nodes: int, viewer: Viewer) -> Branch:
+def _request(request: RequestRejection, nodes: int, viewer: Viewer) -> Branch:
     some = f"{request.nodes_enough:,}" if request.nodes_enough else "none"
     verdict = f"enough on {some} of {counted(nodes, 'node')}"
     branches = [
-        (f"{reason_text(one, claim, viewer, 'device')}{_on_nodes(one)}", _more(one))
+        (f"{reason_text(one, request, viewer, 'device')}{_on_nodes(one)}", _more(one))
         for one in request.reasons
         if one.devices
     ]
