@@ -72,7 +72,7 @@ async def opened(server: EmbeddedServer, clock: Clock, place: Place, kubeconfig:
     Raises FolderError, ListenError, KubeconfigError.
     """
     try:
-        folder = Path(tempfile.mkdtemp(prefix="dra-scheduler-"))
+        folder = Path(tempfile.mkdtemp(prefix="dra-"))
     except OSError as error:
         raise FolderError(f"no folder for temporary files: {error.strerror}; set TMPDIR to one") from error
     with contextlib.ExitStack() as stack:

@@ -18,12 +18,17 @@ Counter = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A device. `holders`: pods as `namespace/name`, or claims without one; `blocked`: no counters left."""
+    """A device.
+
+    `holders`: pods as `namespace/name`, or claims without one; `blocked`: no counters left; `group`: the counter set
+    that it draws on, which partitions of one device have in common.
+    """
 
     name: str
     holders: tuple[str, ...] = ()
     blocked: bool = False
     tainted: bool = False
+    group: str = ""
 
     @property
     def free(self) -> bool:
@@ -59,7 +64,9 @@ def rows(scene: Scene) -> list[Row]:
         driver, pool = spec["driver"], spec["pool"]["name"]
         held = tuple(holders.get((driver, pool, device["name"]), ()))
         blocked = not held and any(amount > left.get(key, Quantity.from_int(0)) for key, amount in _drawn(spec, device))
-        cell = Cell(device["name"], held, blocked, bool(device.get("taints")))
+        consumed = device.get("consumesCounters") or [{}]
+        group = str(consumed[0].get("counterSet", ""))
+        cell = Cell(device["name"], held, blocked, bool(device.get("taints")), group)
         found.setdefault(place, Row(place)).cells.append(cell)
     return sorted(
         found.values(), key=lambda row: [int(part) if part.isdigit() else part for part in _NUMBER.split(row.place)]

@@ -15,6 +15,12 @@ PALETTE = (
     "orchid",
 )
 """Colors that can be told apart and that black text can be read on."""
+INK = "grey0"
+"""The text on them: a black that no terminal's theme changes."""
+FREE = "grey89 on grey30"
+"""Text and ground of what is free: to be read on dark and on light terminals."""
+UNAVAILABLE = "grey50"
+"""What is not to be had."""
 
 
 class Colors:

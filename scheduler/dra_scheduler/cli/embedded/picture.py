@@ -1,7 +1,7 @@
 """The picture of a cluster for a terminal: nodes with their devices as colored cells, pods, claims, last events.
 
 Wide terminals have nodes beside pods and claims beside events; narrow ones have all of them below each other. With a
-height, the picture keeps within it: what does not fit is counted instead.
+height, the picture keeps within it: what does not fit is counted instead, or left out with its table.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from rich.table import Table
 from rich.text import Text
 
 from dra_embedded.http.columns.column import since
-from dra_scheduler.cli.embedded.cells import Cell, Row, rows
-from dra_scheduler.cli.embedded.colors import Colors
+from dra_scheduler.cli.embedded.cells import Row, rows
+from dra_scheduler.cli.embedded.cells_text import SIGNS, Form, cells_text, form_for
+from dra_scheduler.cli.embedded.colors import UNAVAILABLE, Colors
 from dra_scheduler.cli.embedded.scene import Scene
+from dra_scheduler.cli.embedded.wording import device_names, event_message
 from dra_scheduler.cli.loading import Object
 from dra_scheduler.cli.show import claim_state
 
@@ -24,6 +26,8 @@ WIDE = 140
 """Columns from which on two tables stand side by side."""
 _CHROME = 3
 """Lines of a table beside its rows: title, header, an empty line."""
+_LEAST = 2
+"""Rows that a table has at least, if it has as many: one and how many more there are."""
 Thing = TypeVar("Thing")
 _EVENTS = 6
 _GAP = 3
@@ -34,34 +38,45 @@ def picture(scene: Scene, colors: Colors, width: int, height: int | None = None)
     """The whole picture for a terminal of this size; `height` None: as long as it gets."""
     places = rows(scene)
     if width >= WIDE:
-        left = (width - _GAP) // 2
-        return _side_by_side(scene, places, colors, left, height)
-    many = [len(places), len(scene.pods), len(scene.claims), min(_EVENTS, len(scene.events))]
-    limits = _shares(many, None if height is None else height - 4 * _CHROME - 1)
-    return Group(
-        _fit(_headline(scene, places), height),
-        _nodes(places, colors, width, limits[0], height),
-        _pods(scene, colors, limits[1], height),
-        _claims(scene, limits[2]),
-        _events(scene, limits[3], height),
-    )
+        return _side_by_side(scene, places, colors, (width - _GAP) // 2, height)
+    tables: list[tuple[int, Callable[[int], Table]]] = [
+        (len(places), lambda limit: _nodes(places, colors, width, limit, height)),
+        (len(scene.pods), lambda limit: _pods(scene, colors, limit, height)),
+        (len(scene.claims), lambda limit: _claims(scene, limit)),
+        (min(_EVENTS, len(scene.events)), lambda limit: _events(scene, limit, height)),
+    ]
+    if height is not None:
+        # Tables without a row only take room, and where there is not enough for all, the last ones are left out.
+        tables = [(many, table) for many, table in tables if many]
+    limits = _limits([many for many, _ in tables], height)
+    shown = (table(limit) for (_, table), limit in zip(tables, limits, strict=False))
+    return Group(_fit(_headline(scene, places), height), *shown)
 
 
 def _side_by_side(scene: Scene, places: list[Row], colors: Colors, width: int, height: int | None) -> RenderableType:
     above, below = max(len(places), len(scene.pods)), max(len(scene.claims), min(_EVENTS, len(scene.events)))
-    limits = _shares([above, below], None if height is None else height - 2 * _CHROME - 1)
+    first, *others = _limits([above, below], height)
     grid = Table.grid(padding=(0, _GAP, 0, 0), pad_edge=False)
     grid.add_column(width=width)
     grid.add_column(width=width)
-    grid.add_row(_nodes(places, colors, width, limits[0], height), _pods(scene, colors, limits[0], height))
-    grid.add_row(_claims(scene, limits[1]), _events(scene, min(_EVENTS, limits[1]), height))
+    grid.add_row(_nodes(places, colors, width, first, height), _pods(scene, colors, first, height))
+    for limit in others:
+        grid.add_row(_claims(scene, limit), _events(scene, min(_EVENTS, limit), height))
     return Group(_fit(_headline(scene, places), height), grid)
 
 
-def _shares(wanted: Sequence[int], lines: int | None) -> list[int]:
-    """Divide lines among tables: nobody gets more than it wants, and what one leaves is the others'."""
-    if lines is None:
+def _limits(wanted: Sequence[int], height: int | None) -> list[int]:
+    """How many rows each table gets, of those from the first on that there is room for."""
+    if height is None:
         return list(wanted)
+    kept = len(wanted)
+    while kept > 1 and 1 + sum(_CHROME + min(rows, _LEAST) for rows in wanted[:kept]) > height:
+        kept -= 1
+    return _shares(wanted[:kept], height - kept * _CHROME - 1)
+
+
+def _shares(wanted: Sequence[int], lines: int) -> list[int]:
+    """Divide lines among tables: nobody gets more than it wants, and what one leaves is the others'."""
     shares, left = [0] * len(wanted), max(lines, len(wanted))
     while left > 0 and any(share < want for share, want in zip(shares, wanted, strict=True)):
         for i, want in enumerate(wanted):
@@ -106,35 +121,20 @@ def _table(title: str, *columns: str, fold: bool = True) -> Table:
 
 
 def _nodes(places: list[Row], colors: Colors, width: int, limit: int, height: int | None) -> Table:
-    table = _table("\nNodes", "NODE", "FREE", "DEVICES", fold=height is None)
-    names = max((len(row.place) for row in places), default=4)
-    free = max((len(_free(row)) for row in places), default=4)
-    room = width - names - free - 2 * _PADDING
-    named = all(sum(len(cell.name) + 3 for cell in row.cells) - 1 <= room for row in places)
+    table = _table("\nNodes", "NODE", "FREE", "", fold=height is None)
     shown, more = _some(places, limit, lambda row: not row.used)
+    names = max((len(name) for name in (*(row.place for row in places), _more(more))), default=4)
+    free = max((len(_free(row)) for row in places), default=4)
+    form = form_for(places, width - names - free - 2 * _PADDING)
+    header = "DEVICES" if form is Form.NAMED else f"DEVICES  {SIGNS}"
+    table.columns[-1].header = Text(header, no_wrap=True, overflow="ellipsis")
     for row in shown:
-        table.add_row(row.place, _free(row), _fit(_cells(row.cells, colors, named), height))
-    return _with_more(table, more, "nodes")
+        table.add_row(row.place, _free(row), _fit(cells_text(row.cells, form, colors), height))
+    return _with_more(table, more)
 
 
 def _free(row: Row) -> str:
-    return f"{row.free} of {len(row.cells)}"
-
-
-def _cells(cells: Iterable[Cell], colors: Colors, named: bool) -> Text:
-    """A cell for each device, with its name where there is room: colored as its pod, or free, or not to be had."""
-    text = Text()
-    for number, cell in enumerate(cells):
-        label = f" {cell.name} " if named else "■" if cell.holders else "□" if cell.free else "·"
-        if cell.holders:
-            color = colors.of(cell.holders[0])
-            style = f"black on {color}" if named else color
-        elif cell.free:
-            style = "on grey19" if named else "grey70"
-        else:
-            style = "grey42 strike" if named else "grey42"
-        text.append(" " if number else "").append(label, style=style)
-    return text
+    return f"{row.free}/{len(row.cells)}"
 
 
 def _pods(scene: Scene, colors: Colors, limit: int, height: int | None) -> Table:
@@ -145,13 +145,13 @@ def _pods(scene: Scene, colors: Colors, limit: int, height: int | None) -> Table
         metadata, node = pod["metadata"], pod["spec"].get("nodeName")
         key = (metadata["namespace"], metadata["name"])
         phase = "Terminating" if metadata.get("deletionTimestamp") else (pod.get("status") or {}).get("phase", "")
-        name = Text().append("■ ", style=colors.of("/".join(key)) if node else "grey42").append(_named(key))
+        name = Text().append("■ ", style=colors.of("/".join(key)) if node else UNAVAILABLE).append(_named(key))
         reason = scene.reasons.get(key, "not tried yet")
-        where = Text(f"{node}: {', '.join(devices.get(key, ())) or 'no devices'}" if node else reason)
+        where = Text(f"{node}: {device_names(devices.get(key, ())) or 'no devices'}" if node else reason)
         table.add_row(
             name, Text(phase, style="green" if phase == "Running" else "red" if not node else ""), _fit(where, height)
         )
-    return _with_more(table, more, "pods")
+    return _with_more(table, more)
 
 
 def _devices_by_pod(claims: Iterable[Object]) -> dict[tuple[str, str], list[str]]:
@@ -172,7 +172,7 @@ def _claims(scene: Scene, limit: int) -> Table:
         metadata, state = claim["metadata"], claim_state(claim)
         style = "red" if state == "pending" else ""
         table.add_row(_named((metadata["namespace"], metadata["name"])), Text(state, style=style))
-    return _with_more(table, more, "claims")
+    return _with_more(table, more)
 
 
 def _events(scene: Scene, limit: int, height: int | None) -> Table:
@@ -180,10 +180,8 @@ def _events(scene: Scene, limit: int, height: int | None) -> Table:
     latest = sorted(scene.events, key=_time)[-limit:] if limit else []
     for event in latest:
         style = "red" if event.get("type") == "Warning" else "green" if event.get("reason") == "Scheduled" else ""
-        message = f"{(event.get('involvedObject') or {}).get('name', '')}: {event.get('message', '')}"
-        table.add_row(
-            since(_time(event), scene.now), Text(str(event.get("reason", "")), style=style), _fit(Text(message), height)
-        )
+        reason, message = Text(str(event.get("reason", "")), style=style), Text(event_message(event))
+        table.add_row(since(_time(event), scene.now), reason, _fit(message, height))
     return table
 
 
@@ -207,7 +205,12 @@ def _some(items: list[Thing], limit: int, is_dull: Callable[[Thing], bool]) -> t
     return [items[i] for i in sorted(kept)], len(items) - len(kept)
 
 
-def _with_more(table: Table, more: int, what: str) -> Table:
+def _with_more(table: Table, more: int) -> Table:
     if more:
-        table.add_row(Text(f"... {more} more {what}", style="dim"))
+        table.add_row(Text(_more(more), style="dim"))
     return table
+
+
+def _more(number: int) -> str:
+    """How many are not shown; short, as it stands in a column of names."""
+    return f"+{number} more" if number else ""
