@@ -12,7 +12,7 @@ from dra_api.validation import Rules
 from dra_api.versions import from_v1, to_v1
 from dra_embedded.errors import EmbeddedUsageError
 from dra_embedded.kinds.behaviour import Behaviour, GenerationBehaviour
-from dra_embedded.kinds.core import LeaseBehaviour, NamespaceBehaviour, NodeBehaviour
+from dra_embedded.kinds.core import LeaseBehaviour, NamespaceBehaviour, NodeBehaviour, SecretBehaviour
 from dra_embedded.kinds.dra import ClaimBehaviour, DraBehaviour, SliceBehaviour, TaintRuleBehaviour, TemplateBehaviour
 from dra_embedded.kinds.events import EventBehaviour, from_core, to_core
 from dra_embedded.kinds.pod import PodBehaviour
@@ -75,11 +75,12 @@ def plain(resource: Resource, behaviour: Behaviour | None = None, **options: Any
     return Served(resource, resource.versions, behaviour or Behaviour(), bucket, storage, **options)
 
 
-def _other(kind: str, plural: str, group: str = "") -> Resource:
-    return Resource(kind, plural, group, ("v1",), namespaced=True)
+def _other(kind: str, plural: str, group: str = "", *, namespaced: bool = True) -> Resource:
+    return Resource(kind, plural, group, ("v1",), namespaced=namespaced)
 
 
 _COUNTING = GenerationBehaviour()
+_NETWORK, _RBAC = "networking.k8s.io", "rbac.authorization.k8s.io"
 _OPAQUE = (
     plain(known.SERVICE, short_names=("svc",), subresources=_STATUS),
     plain(known.REPLICATION_CONTROLLER, _COUNTING, short_names=("rc",), subresources=_STATUS),
@@ -98,6 +99,15 @@ _OPAQUE = (
     plain(_other("Deployment", "deployments", "apps"), _COUNTING, short_names=("deploy",), subresources=_STATUS),
     plain(_other("DaemonSet", "daemonsets", "apps"), _COUNTING, short_names=("ds",), subresources=_STATUS),
     plain(_other("Job", "jobs", "batch"), _COUNTING, subresources=_STATUS),
+    plain(_other("CronJob", "cronjobs", "batch"), _COUNTING, short_names=("cj",), subresources=_STATUS),
+    plain(_other("Secret", "secrets"), SecretBehaviour()),
+    plain(_other("Endpoints", "endpoints"), short_names=("ep",)),
+    plain(_other("Ingress", "ingresses", _NETWORK), _COUNTING, short_names=("ing",), subresources=_STATUS),
+    plain(_other("NetworkPolicy", "networkpolicies", _NETWORK), _COUNTING, short_names=("netpol",)),
+    plain(_other("Role", "roles", _RBAC)),
+    plain(_other("RoleBinding", "rolebindings", _RBAC)),
+    plain(_other("ClusterRole", "clusterroles", _RBAC, namespaced=False)),
+    plain(_other("ClusterRoleBinding", "clusterrolebindings", _RBAC, namespaced=False)),
 )
 """Kinds that a scheduler reads or that manifests bring, kept as they are."""
 

@@ -12,7 +12,10 @@ Object = dict[str, Any]
 CONTENT_TYPE = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 _ALL = frozenset(
-    ["pods", "services", "replicationcontrollers", "deployments", "daemonsets", "replicasets", "statefulsets", "jobs"]
+    [
+        *("pods", "services", "replicationcontrollers", "deployments", "daemonsets", "replicasets", "statefulsets"),
+        *("jobs", "cronjobs"),
+    ]
 )
 """What `kubectl get all` gets."""
 

@@ -1,7 +1,8 @@
-"""Namespaces, nodes and leases."""
+"""Namespaces, nodes, leases and secrets."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 
 from dra_api.validation import FieldError
@@ -95,3 +96,15 @@ class LeaseBehaviour(Behaviour):
         if transitions is not None and transitions < 0:
             errors.append(invalid("spec.leaseTransitions", transitions, "must be greater than or equal to 0"))
         return errors
+
+
+class SecretBehaviour(Behaviour):
+    """Secrets: text that is given plainly becomes data, and only the data is kept."""
+
+    def default(self, obj: Object, call: Call) -> None:
+        """Opaque unless a type is given; `stringData` goes into `data`."""
+        obj.setdefault("type", "Opaque")
+        plain = obj.pop("stringData", None)
+        if plain:
+            encoded = {key: base64.b64encode(text.encode()).decode() for key, text in plain.items()}
+            obj["data"] = {**(obj.get("data") or {}), **encoded}
