@@ -100,7 +100,8 @@ def test_an_operand_that_fails_where_another_is_false_is_not_told_as_a_failure()
     (one,) = explained(cluster, claim(request(selectors=(f"{MODEL % 'a'} && {kind}",))))
     (told,) = [count for count in one.requests[0].reasons if count.reason == "claim-selector"]
     first, second = told.facts
-    assert isinstance(first, Condition) and isinstance(second, Condition)
+    assert isinstance(first, Condition)
+    assert isinstance(second, Condition)
     assert (first.text, first.false, first.failing, first.error) == (MODEL % "a", 1, 0, "")
     assert (second.text, second.false, second.failing, second.error) == (kind, 1, 0, "")
 

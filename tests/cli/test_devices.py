@@ -134,6 +134,12 @@ def test_a_change_is_a_line(form: str, said: str, monkeypatch: pytest.MonkeyPatc
     assert (wrong.code, wrong.err) == (2, "error: there is no Node 'x'\n")
 
 
+def test_following_what_may_not_be_read_is_an_error_at_once() -> None:
+    ran = run_on(serve(*cluster(), forbidden=("/api/v1/pods",)), "devices", "-w")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith("error: pods may not be listed: the rule for apiGroups [''], resources ['pods']")
+
+
 def test_changes_are_followed() -> None:
     async def play(stage: Stage) -> list[tuple[str, str, str]]:
         await stage.create(node("a"), device_class(), resource_slice("a", 2), template())

@@ -78,6 +78,13 @@ def test_a_shadow_runs_for_as_long_as_it_is_told_and_only_reads() -> None:
     assert served.methods == {"GET", "WATCH"}
 
 
+def test_a_shadow_that_may_not_read_says_so_and_does_not_wait_for_the_right() -> None:
+    served = serve(node("a"), forbidden=("/api/v1/nodes",))
+    ran = run_on(served, "run", "--shadow", "--shadow-for", "0.3")
+    assert ran.code == 1
+    assert "error: nodes may not be listed: the rule for apiGroups [''], resources ['nodes']" in ran.err
+
+
 @pytest.mark.parametrize(
     "words", [("--shadow", "--http", "127.0.0.1:0"), ("--shadow-for", "5"), ("-o", "json")], ids=" ".join
 )

@@ -75,9 +75,9 @@ class Reflector:
         self._clock = clock
         self._random = random
         self._trouble = trouble or TroubleLog(clock)
-        self._path = resource.path(version=version)
+        self.path = resource.path(version=version)
         self._query = query
-        self._listing = Listing(transport, resource, self._path, query)
+        self._listing = Listing(transport, resource, self.path, query)
         convert = to_v1 if resource.group == RESOURCE_GROUP else None
         self.mirror = Mirror(resource.kind, handler, convert, keep, known)
         self._resource_version: str | None = None
@@ -147,7 +147,7 @@ class Reflector:
         }
         opened: float | None = None
         try:
-            async with self._transport.watch(Request("GET", self._path, query)) as lines:
+            async with self._transport.watch(Request("GET", self.path, query)) as lines:
                 opened = self._clock.monotonic()
                 self.watches += 1
                 self._trouble.recovered(self.resource)
@@ -181,7 +181,7 @@ class Reflector:
             kind, obj = event["type"], event["object"]
             meta = obj.get("metadata") or {}
         except (orjson.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-            raise ResponseError(f"watch {self._path}: a line is no watch event") from error
+            raise ResponseError(f"watch {self.path}: a line is no watch event") from error
         if kind == "ERROR":
             raise error_of_status(obj)
         if kind in ("ADDED", "MODIFIED"):
@@ -191,6 +191,6 @@ class Reflector:
             self.mirror.remove((meta.get("namespace") or "", meta.get("name") or ""))
             self.events += 1
         elif kind != "BOOKMARK":
-            raise ResponseError(f"watch {self._path}: unknown type of event {kind!r}")
+            raise ResponseError(f"watch {self.path}: unknown type of event {kind!r}")
         if meta.get("resourceVersion"):
             self._resource_version = meta["resourceVersion"]

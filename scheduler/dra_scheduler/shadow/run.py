@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from random import Random
+from typing import Any
 
 from dra_allocator.allocator import Allocator
 from dra_api.clock import Clock
@@ -38,8 +39,24 @@ async def run_shadow(
     """Shadow the cluster's schedulers until `stop` is set; returns the figures.
 
     Nothing is written: there is no writer, and the transport is wrapped in one that refuses to send a write. `began` is
-    called with the figures as they grow, once all is read. Raises as `discover` and the reflectors do.
+    called with the figures as they grow, once all is read. Raises as `discover` and `followed` do.
     """
+    tally = Tally()
+    work = _shadow(transport, settings, clock, random, tally, names, tell, began)
+    await _until(stop, work)
+    return tally
+
+
+async def _shadow(
+    transport: Transport,
+    settings: Settings,
+    clock: Clock,
+    random: Random,
+    tally: Tally,
+    names: tuple[str, ...] | None,
+    tell: Callable[[Compared], None],
+    began: Callable[[Tally], None],
+) -> None:
     guarded = ReadOnlyTransport(transport)
     served = await discover(Api(guarded))
     gates = FeatureGates.of(settings.feature_gates, served.server.minor, await read_gates(guarded))
@@ -47,16 +64,16 @@ async def run_shadow(
         allocator = Allocator(mask_bytes=settings.mask_bytes, share_ids=lambda: _share_id(random))
         cycle = Cycle(cluster, allocator, settings, clock, random)
         judge = Judge(cluster, allocator, clock)
-        shadow = Shadow(cluster, cycle, judge, settings, clock, names=names, tell=tell)
+        shadow = Shadow(cluster, cycle, judge, settings, clock, names=names, tell=tell, tally=tally)
         for pod in cluster.pods:
             shadow.pod_seen(pod, None)
-        began(shadow.tally)
-        await _until(stop, shadow)
-    return shadow.tally
+        began(tally)
+        await shadow.run()
 
 
-async def _until(stop: asyncio.Event, shadow: Shadow) -> None:
-    running = asyncio.create_task(shadow.run(), name="shadow")
+async def _until(stop: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
+    """Do the work until it ends, or `stop` is set, whatever it waits for then."""
+    running = asyncio.create_task(work, name="shadow")
     stopping = asyncio.create_task(stop.wait(), name="stop")
     try:
         await asyncio.wait({running, stopping}, return_when=asyncio.FIRST_COMPLETED)

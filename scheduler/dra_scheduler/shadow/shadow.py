@@ -66,6 +66,7 @@ class Shadow:
         *,
         names: Collection[str] | None,
         tell: Callable[[Compared], None],
+        tally: Tally | None = None,
     ) -> None:
         self._cluster = cluster
         self._cycle = cycle
@@ -79,7 +80,7 @@ class Shadow:
         self._bound: dict[str, _Bound] = {}
         self._told: dict[str, tuple[Kind, str]] = {}
         """What was last said about a pod that is still not bound."""
-        self.tally = Tally()
+        self.tally = Tally() if tally is None else tally
         cluster.listener = self
 
     async def run(self) -> None:

@@ -49,7 +49,7 @@ async def extend(snapshot: Snapshot, transport: Transport, served: Served, resou
             if isinstance(error, NotFoundError) and resource in OPTIONAL:
                 snapshot.objects[resource.kind] = []
             else:
-                snapshot.gaps.append(_gap(resource, error))
+                snapshot.gaps.append(gap_of(resource, error))
     snapshot.sort()
 
 
@@ -84,7 +84,8 @@ def converted(objects: list[Object], skipped: list[str]) -> list[Object]:
     return kept
 
 
-def _gap(resource: Resource, error: ApiStatusError) -> Gap:
+def gap_of(resource: Resource, error: ApiStatusError) -> Gap:
+    """Return the gap that an answer leaves."""
     if isinstance(error, NotFoundError):
         return Gap(resource.kind, "not-served", f"{_name(resource)}: the API server has none")
     if isinstance(error, ForbiddenError):

@@ -86,6 +86,38 @@ async def two_nodes(stage: Stage) -> None:
     await stage.create(resource_slice("a", 2), resource_slice("b", 2))
 
 
+class Silent(Watched):
+    """A server that never answers for nodes."""
+
+    async def send(self, request: Request) -> Response:
+        if request.path.endswith("/nodes"):
+            await asyncio.Event().wait()
+        return await super().send(request)
+
+
+def test_a_shadow_can_be_stopped_before_everything_has_been_read() -> None:
+    async def play(stage: Stage) -> Tally:
+        stop, began = asyncio.Event(), asyncio.Event()
+        running = asyncio.create_task(
+            run_shadow(
+                Silent(stage),
+                Settings(),
+                stage.clock,
+                Random(5),
+                names=None,
+                stop=stop,
+                tell=lambda _: None,
+                began=lambda _: began.set(),
+            )
+        )
+        await asyncio.sleep(1)
+        assert not began.is_set()
+        stop.set()
+        return await asyncio.wait_for(running, 1)
+
+    assert not any(on_stage(play, OTHERS, start=False).counts.values())
+
+
 def test_two_schedulers_with_one_choice_agree() -> None:
     async def script(stage: Stage) -> None:
         await stage.create(node("a"), device_class(), template(), resource_slice("a", 1))
