@@ -278,14 +278,16 @@ class Binder:
 
     async def _nominate(self, task: _Task, node: str) -> None:
         """Say where the pod will go before it waits, and take it back ("") if it does not: autoscalers read it."""
-        if task.bind.placed or task.nominated == bool(node):
-            return
-        task.nominated = bool(node)
+        if not task.bind.placed and task.nominated != bool(node):
+            task.nominated = bool(node)
+            await self.nominate(task.ref, node)
+
+    async def nominate(self, pod: PodRef, node: str) -> None:
+        """Say where a pod will go; "": nowhere, whatever has been said. It is only advice, so it may fail."""
         try:
-            await self._conditions.nominate(task.ref, node)
+            await self._conditions.nominate(pod, node)
         except (WriteError, ApiStatusError, TransportError) as error:
-            # Only advice for others, so the pod goes on without it.
-            _log.warning("nominatedNodeName not written pod=%s error=%s", task.ref, error)
+            _log.warning("nominatedNodeName not written pod=%s error=%s", pod, error)
 
     async def _undo(self, task: _Task, *, deallocate: bool = False) -> None:
         """Take back the reservations, then forget. What cannot be taken back is left to the next attempt."""

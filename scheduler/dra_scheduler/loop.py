@@ -223,6 +223,10 @@ class ScheduleLoop:
         if now is None or self._queue.get(pod.uid) is None:
             return
         message = self._reporter.rejected(now, reject, done)
+        if now.nominated and not now.node_name:
+            # An earlier run of the scheduler, say, has said so before it ended.
+            nowhere = self._binder.nominate(PodRef(pod.namespace, pod.name, pod.uid), "")
+            self.start(nowhere, f"nominate {pod.namespace}/{pod.name}")
         if reject.kind == "error":
             self.counts.errors += 1
             self._queue.retry(pod.uid, message, error=True, explain=reject.explain)

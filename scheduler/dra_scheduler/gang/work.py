@@ -152,8 +152,11 @@ class GroupWork:
         self._stay(replace(decision, decisions=[each for each in decision.decisions if each not in stuck]), loop)
         if stuck:
             group = decision.group
-            work = self._give_up(replace(decision, decisions=stuck), loop)
+            work = self._free(replace(decision, decisions=stuck), loop)
             loop.start(work, f"give up claims of group {group.namespace}/{group.name}")
+
+    async def _free(self, decision: GroupDecision, loop: Loop) -> None:
+        await self._give_up(decision, loop)
 
     async def _give_up(self, decision: GroupDecision, loop: Loop) -> str:
         """Give up what is in the way of pods without a place, and say that they stay; returns what was done."""

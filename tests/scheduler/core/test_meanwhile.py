@@ -156,6 +156,21 @@ def test_an_answer_that_no_api_server_gives_is_as_good_as_none(write: str) -> No
     on_stage(play, start=False)
 
 
+def test_what_an_earlier_run_nominated_is_withdrawn_when_the_pod_fits_nowhere_any_more() -> None:
+    async def play(stage: Stage) -> None:
+        await waiting(stage)
+        await stage.kill()
+        await stage.patch(claim("c"), {"status": {"allocation": None, "reservedFor": None}}, "status")
+        for name in ("n0", "n1"):
+            await stage.delete(resource_slice(name, 1))
+        await stage.start()
+        await stage.settle(20)
+        assert (await stage.condition("p"))[:2] == ("False", "Unschedulable")
+        assert not (await stage.pod("p"))["status"].get("nominatedNodeName")
+
+    on_stage(play)
+
+
 def test_who_waits_for_devices_says_so() -> None:
     async def play(stage: Stage) -> None:
         first = await waiting(stage)
