@@ -17,6 +17,7 @@ venv: $(STAMP) ## Create .venv with everything, at the pinned versions
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/python -m compileall -q allocator cel scheduler
 	@touch $(STAMP)
 
 demo: venv ## Schedule the example pod on an embedded cluster; needs Python only

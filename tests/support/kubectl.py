@@ -26,11 +26,15 @@ _CHANGING = (
 
 
 class Kubectl:
-    """kubectl with one kubeconfig; `transcript` has every command that was run and what it printed."""
+    """kubectl with one kubeconfig; `transcript` has every command that was run and what it printed.
 
-    def __init__(self, kubeconfig: Path, namespace: str) -> None:
+    `binary`: the program; None: the one that is built with the control plane.
+    """
+
+    def __init__(self, kubeconfig: Path, namespace: str, binary: Path | None = None) -> None:
         self.transcript: list[str] = []
-        self._command = [str(find_binaries().path("kubectl")), f"--kubeconfig={kubeconfig}", f"--namespace={namespace}"]
+        program = binary or find_binaries().path("kubectl")
+        self._command = [str(program), f"--kubeconfig={kubeconfig}", f"--namespace={namespace}"]
 
     def __call__(self, line: str, stdin: str | None = None) -> str:
         """Run a line as in a shell without quotes; its output, and the exit code if there is one, are written down."""
@@ -39,11 +43,19 @@ class Kubectl:
         self.transcript.append(f"$ kubectl {line}\n{_normal(ran.stdout + ran.stderr)}{code}")
         return ran.stdout
 
-    def run(self, words: Sequence[str], stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Run it without writing it down."""
+    def run(
+        self, words: Sequence[str], stdin: str | None = None, editor: str = "false"
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it without writing it down; `editor`: a program for `kubectl edit`."""
         given = {"input": stdin} if stdin is not None else {"stdin": subprocess.DEVNULL}
         return subprocess.run(
-            [*self._command, *words], capture_output=True, text=True, timeout=60, check=False, **given
+            [*self._command, *words],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={**os.environ, "KUBE_EDITOR": editor},
+            **given,
         )
 
     @contextmanager

@@ -10,6 +10,7 @@ Authentication is one bearer token for everything; there is no authorisation.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
@@ -34,6 +35,8 @@ MAX_WATCHES = 2000
 """Open watches at a time; one more is told to come back later (429)."""
 READ_SECONDS = 30.0
 """How long a client may take to read one piece of an answer before its connection is cut."""
+CUT_SECONDS = 1.0
+"""How long a connection may take to close."""
 _OPEN = ("/healthz", "/livez", "/readyz")
 """Paths that need no token."""
 _NEEDS_CONTAINERS = ("log", "exec", "attach", "portforward", "proxy", "ephemeralcontainers")
@@ -66,7 +69,7 @@ class Application:
         except StatusError as error:
             await exchange.respond(status_response(error))
         except SlowClientError:
-            await _cut(send)
+            await _cut(receive, send)
 
     def _knows(self, authorization: bytes) -> bool:
         return self._expected is None or hmac.compare_digest(authorization, self._expected)
@@ -191,12 +194,15 @@ async def _body(headers: Mapping[str, bytes], receive: Receive) -> bytes | None:
     return b"".join(parts) or None
 
 
-async def _cut(send: Send) -> None:
+async def _cut(receive: Receive, send: Send) -> None:
     """Close the connection without waiting for the client to read the rest, as a server that just returns would."""
     transport = getattr(getattr(send, "__self__", None), "transport", None)
     if transport is not None:
         transport.abort()
-        await asyncio.sleep(0)  # until the web server has seen it
+        # Until the web server has seen it, which would otherwise complain of an answer without an end.
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CUT_SECONDS):
+                await _gone(receive)
 
 
 async def _gone(receive: Receive) -> None:

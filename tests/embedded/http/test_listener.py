@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import socket
+import ssl
 import stat
 from pathlib import Path
 
@@ -119,6 +120,28 @@ async def test_a_connection_whose_client_does_not_read_is_closed(monkeypatch: py
             assert await _rest(client) < 30_000_000
 
 
+async def test_cutting_a_connection_is_nothing_to_complain_about(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(app_module, "READ_SECONDS", 0.05)
+    server = new_server()
+    async with serving(server, WallClock(), Place()) as access:
+        trusted = ssl.create_default_context(cadata=(access.authority or b"").decode())
+        port = int(access.url.rpartition(":")[2])
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trusted)
+        maps = "/api/v1/namespaces/default/configmaps"
+        writer.write(
+            f"GET {maps}?watch=true HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {access.token}\r\n\r\n".encode()
+        )
+        await reader.readuntil(b"\r\n\r\n")
+        for number in range(30):
+            body = orjson.dumps({"metadata": {"name": f"map-{number}"}, "data": {"key": "x" * 1_000_000}})
+            assert (await server.send(Request("POST", maps, {}, body))).status == 201
+        await asyncio.sleep(0.5)
+        writer.transport.abort()
+    assert caplog.messages == []
+
+
 async def test_more_connections_than_there_are_files_for_are_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web_server_module, "connections_allowed", lambda: 2)
     async with serving(new_server(), WallClock(), Place(tls=False)) as access:
@@ -138,7 +161,7 @@ async def test_a_client_that_wants_another_protocol_is_answered_and_nothing_is_p
     async with serving(new_server(), WallClock(), Place(tls=False)) as access:
         port = int(access.url.rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as client:
-            words = ("GET /api/v1/namespaces/default/pods/a/exec HTTP/1.1", "Host: x", "Connection: Upgrade")
+            words = ["GET /api/v1/namespaces/default/pods/a/exec HTTP/1.1", "Host: x", "Connection: Upgrade"]
             words += (
                 "Upgrade: websocket",
                 "Sec-WebSocket-Version: 13",
