@@ -86,14 +86,14 @@ class CounterRoom:
         if not self._rules.partitionable:
             self._blocked = grown(self._blocked, len(self._table.rows))
             return True
-        self._read_table()
-        self._read_ledger()
-        return drained(self._pending, self._refresh, _CHUNK, budget)
+        if self._table_position != self._table.journal.position:
+            self._read_table()
+        if self._ledger_position != self._ledger.journal.position:
+            self._read_ledger()
+        return not self._pending or drained(self._pending, self._refresh, _CHUNK, budget)
 
     def _read_table(self) -> None:
         journal = self._table.journal
-        if self._table_position == journal.position:
-            return
         self._blocked = grown(self._blocked, len(self._table.rows))
         entries = journal.since(self._table_position) if self._table_position >= 0 else None
         if entries is None:
@@ -110,8 +110,6 @@ class CounterRoom:
 
     def _read_ledger(self) -> None:
         journal = self._ledger.journal
-        if self._ledger_position == journal.position:
-            return
         if not self._layouts:
             self._ledger_position = journal.position
             return

@@ -14,10 +14,11 @@ import numpy as np
 from dra_allocator.arrays import ByteArray, IntArray, grown
 from dra_allocator.budget import UNLIMITED, Budget
 from dra_allocator.journal import Journal
-from dra_allocator.kinds import RowKinds, Signature
+from dra_allocator.kinds import RowKinds
 from dra_allocator.masks import MaskStore
 from dra_allocator.occupancy import SHARED, usage
 from dra_allocator.records import PoolID
+from dra_allocator.signature import Signature
 from dra_allocator.sums import AVAILABLE, BOUND, FAILING, NONE, UNKNOWN, Longs, Sums, part_of
 from dra_allocator.table import Table
 from dra_allocator.view import View
@@ -31,21 +32,23 @@ _TOUCHED = 1 << 12
 
 
 class _Position(NamedTuple):
-    """Up to where the journals of the table, of the ledger and of blocked devices are read; version of the taints."""
+    """Up to where the journals of table, ledger, moved and blocked devices are read; version of the taints."""
 
     table: int
     ledger: int
+    moved: int
     blocked: int
     taints: int
 
 
-_NEVER = _Position(-1, -1, -1, -1)
+_NEVER = _Position(-1, -1, -1, -1, -1)
 
 
 class RequestCounts:
     """The counts of one signature. `catch_up` before reading.
 
     Attributes:
+        size: bytes used.
         bounds: number of free rows that are BOUND.
         touched: ids of the nodes with local rows that have become something else, since `recounts` was last raised.
         recounts: how often all rows were counted.
@@ -62,6 +65,7 @@ class RequestCounts:
         self._codes: ByteArray = np.zeros(0, np.uint8)
         self._homes: IntArray = np.zeros(0, np.int32)
         self._sums = Sums()
+        self.size = 0
         self.bounds = 0
         self.recounts = 0
         self.touched: Journal[int] = Journal(_TOUCHED)
@@ -89,10 +93,10 @@ class RequestCounts:
         """Return the homes of the rows that the view's overlay concerns."""
         return {int(self._homes[row]) for row in self._overlaid(view)}
 
-    @property
-    def size(self) -> int:
-        """Bytes used."""
-        return len(self._codes) * 6 + self._sums.nbytes + 1024
+    def has_read_table(self) -> bool:
+        """Return whether no row and no rule about taints has changed since the last time."""
+        table = self._view.table
+        return self._at.table == table.journal.position and self._at.taints == table.taint_version
 
     def is_current(self) -> bool:
         """Return whether nothing has changed since the last time."""
@@ -141,8 +145,8 @@ class RequestCounts:
 
     def _now(self) -> _Position:
         table, ledger = self._view.table, self._view.ledger
-        blocked = self._view.room.changed.position
-        return _Position(table.journal.position, ledger.journal.position, blocked, table.taint_version)
+        moved, blocked = self._view.occupancy.moved.position, self._view.room.changed.position
+        return _Position(table.journal.position, ledger.journal.position, moved, blocked, table.taint_version)
 
     def _changed_rows(self) -> IntArray | None:
         """Return the rows that the table changed, None if it is better to start afresh."""
@@ -152,17 +156,18 @@ class RequestCounts:
         changed = table.rows_since(self._at.table)
         return None if changed is None or 2 * len(changed) > len(table.rows) else changed
 
-    def _moved_rows(self) -> list[int] | None:
+    def _moved_rows(self) -> set[int] | None:
         """Return the rows that changed hands, or whose counters did; None if it is better to start afresh."""
         if self._at.ledger < 0:
             return None
-        room = self._view.room
+        room, occupancy = self._view.room, self._view.occupancy
+        occupancy.prepare(UNLIMITED)
         room.prepare(UNLIMITED)
-        moved = self._view.occupancy.changed_rows(self._at.ledger)
+        moved = occupancy.moved.since(self._at.moved)
         if moved is None or room.changed.position == self._at.blocked:
-            return moved
+            return None if moved is None else {*moved}
         blocked = room.changed.since(self._at.blocked)
-        return None if blocked is None else [*{*moved, *(row for rows in blocked for row in rows.tolist())}]
+        return None if blocked is None else {*moved, *(row for rows in blocked for row in rows.tolist())}
 
     def _count_all(self, budget: Budget) -> bool:
         """Go on with counting all rows; return whether it is done. What changes meanwhile is taken in afterwards."""
@@ -183,6 +188,7 @@ class RequestCounts:
         self._sums = Sums.of(self.codes, self._homes, max(len(table.nodes), 1))
         self.bounds = int(np.count_nonzero(self.codes == BOUND))
         self.recounts += 1
+        self._measure()
         self._at = self._started
         return True
 
@@ -206,6 +212,10 @@ class RequestCounts:
         codes = self._kinds.codes(rows, self._fixed[rows], states[rows], blocked[rows])
         for row, code in zip(rows.tolist(), codes.tolist(), strict=True):
             self._set(row, code)
+        self._measure()
+
+    def _measure(self) -> None:
+        self.size = len(self._codes) * 6 + self._sums.nbytes + 1024
 
     def _set(self, row: int, code: int) -> None:
         before = int(self._codes[row])
@@ -220,6 +230,8 @@ class RequestCounts:
 
     def _total(self, view: View, part: int) -> Longs:
         total = self._sums.per_node(view.table.scopes, len(view.table.nodes), part)
+        if not view.overlay.devices:
+            return total
         for row, code in self._overlaid(view).items():
             change = (part_of(code) == part) - (part_of(int(self._codes[row])) == part)
             if change:

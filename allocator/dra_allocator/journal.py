@@ -12,23 +12,24 @@ class Journal(Generic[Entry]):
 
     A reader remembers the position up to which it has read. `since` returns None for a position that
     is no longer held: the reader then starts afresh.
+
+    Attributes:
+        position: the position after the newest entry.
+
     """
 
-    __slots__ = ("_base", "_entries", "_limit")
+    __slots__ = ("_base", "_entries", "_limit", "position")
 
     def __init__(self, limit: int = 1 << 17) -> None:
         self._entries: list[Entry] = []
         self._base = 0
         self._limit = limit
-
-    @property
-    def position(self) -> int:
-        """The position after the newest entry."""
-        return self._base + len(self._entries)
+        self.position = 0
 
     def add(self, entry: Entry) -> None:
         """Append an entry."""
         self._entries.append(entry)
+        self.position += 1
         if len(self._entries) > self._limit:
             dropped = self._limit // 2
             del self._entries[:dropped]

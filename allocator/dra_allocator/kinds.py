@@ -2,45 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dra_allocator.arrays import BoolArray, ByteArray, IntArray
-from dra_allocator.claim import Toleration
 from dra_allocator.masks import MaskStore
 from dra_allocator.occupancy import FREE, SHARED
 from dra_allocator.portion import FAILS as CAPACITY_FAILS
 from dra_allocator.portion import SERVED, UNSERVED, Portion
-from dra_allocator.requests import ResolvedRequest
 from dra_allocator.rules.fitness import blocking_taints, is_tolerated
+from dra_allocator.signature import Signature
 from dra_allocator.sums import BOUND, COUNTED, FAILS, LOOK, NONE
 from dra_allocator.taint_rules import TaintRules
 from dra_allocator.traits import Traits
 from dra_allocator.usability import SUSPECT, UNUSABLE
 from dra_allocator.view import View
-from dra_cel.quantity import Quantity
 
 _KIND, _SHAREABLE, _ALWAYS = 7, 8, 16
 """Bits of what a row is whoever holds it: a code of `sums`, may be shared, counts also while it is held."""
 Where = IntArray | slice
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """All that decides which devices a request can have: equal requests share their counts."""
-
-    selectors: tuple[str, ...]
-    tolerations: tuple[Toleration, ...]
-    admin: bool
-    capacity: tuple[tuple[str, Quantity], ...] = ()
-
-    @classmethod
-    def of(cls, request: ResolvedRequest) -> Signature:
-        """Return the signature of a request."""
-        texts = tuple(selector.text for selector in request.selectors)
-        capacity = tuple(sorted(request.spec.capacity.items())) if request.spec.capacity else ()
-        return cls(texts, request.spec.tolerations, request.spec.admin_access, capacity)
 
 
 class RowKinds:

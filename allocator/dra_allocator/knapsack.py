@@ -21,6 +21,7 @@ from dra_allocator.arrays import IntArray
 from dra_allocator.lightest import FREE, IN, OUT, Fixed, Floats, Lightest
 from dra_allocator.matching import Demand
 from dra_allocator.reachable import Reachable
+from dra_cel.slices import rest
 
 _MARGIN = 1 + 1e-9
 _FIRST_ROUNDS = 12
@@ -56,34 +57,33 @@ class Knapsack:
 
         `effort`: so many branches may be looked at, beyond the relaxation.
         """
-        fixed = np.zeros(len(self._amounts), np.int8)
         possible = [True] * len(self._own)
-        used = [self._used(weights, fixed) for weights in np.eye(len(self._left))]
+        used = [self._used(weights) for weights in np.eye(len(self._left))]
         if max(used, default=0.0) > 1:
             return [False] * len(self._own)
         for counter in sorted(range(len(used)), key=used.__getitem__)[-_STRICTEST:]:
             self._strike_out(possible, np.eye(len(used))[counter])
         if len(self._left) > 1:
             bound = _Bound(1 / self._scale)
-            if not self._tighten(bound, fixed, _FIRST_ROUNDS):
+            if not self._tighten(bound, None, _FIRST_ROUNDS):
                 return [False] * len(self._own)
             self._strike_out(possible, bound.weights)
-            if effort and not bound.fits and not self._branch(bound, fixed, effort):
+            if effort and not bound.fits and not self._branch(bound, effort):
                 return [False] * len(self._own)
         return possible
 
     def strictest(self) -> Floats:
         """Return ways to weigh all the counters, one per column: each alone, and the strictest ones."""
         bound = _Bound(1 / self._scale)
-        self._tighten(bound, np.zeros(len(self._amounts), np.int8), _FIRST_ROUNDS)
+        self._tighten(bound, None, _FIRST_ROUNDS)
         weights = np.zeros(self._counters)
         weights[self._tight] = bound.weights
         return np.column_stack([np.eye(self._counters), weights])
 
-    def _used(self, weights: Floats, fixed: Fixed) -> float:
+    def _used(self, weights: Floats) -> float:
         """Return which part of what is left the lightest take; above 1: nothing is possible."""
         heavy = self._amounts @ weights
-        chosen = self._all.rows(heavy, fixed)
+        chosen = self._all.rows(heavy, None)
         if chosen is None:
             return math.inf
         total, room = float(heavy[chosen].sum()), self._room(weights)
@@ -92,13 +92,14 @@ class Knapsack:
     def _room(self, weights: Floats) -> float:
         return float(self._left @ weights) * _MARGIN
 
-    def _branch(self, bound: _Bound, fixed: Fixed, effort: int) -> bool:
+    def _branch(self, bound: _Bound, effort: int) -> bool:
         """Return whether there may be a solution: whether one has been found, or effort was not enough to know."""
-        stack = [(fixed, bound.weights)]
+        stack = [(np.zeros(len(self._amounts), np.int8), bound.weights)]
         while stack:
             if not effort:
                 return self._adds_up(bound.weights)
             effort -= 1
+            rest()
             fixed, weights = stack.pop()
             bound = _Bound(weights)
             if not self._tighten(bound, fixed, _ROUNDS):
@@ -137,7 +138,7 @@ class Knapsack:
             fixed[inside & (heavy[outside].min() - heavy > spare)] = IN
         return fixed
 
-    def _tighten(self, bound: _Bound, fixed: Fixed, rounds: int) -> bool:
+    def _tighten(self, bound: _Bound, fixed: Fixed | None, rounds: int) -> bool:
         """Look for the weights under which the lightest take the most of what is left; False: more than that."""
         weights, most = bound.weights, -1.0
         for _ in range(rounds):
@@ -163,7 +164,7 @@ class Knapsack:
         heavy = self._amounts @ weights
         room = self._room(weights)
         if self._later is not None:
-            chosen = self._later.rows(heavy, np.zeros(len(heavy), np.int8))
+            chosen = self._later.rows(heavy, None)
             room -= 0.0 if chosen is None else float(heavy[chosen].sum()) / _MARGIN
         own = heavy[self._own].tolist()
         largest: list[float] = []  # a heap of the lightest `wanted - 1` seen so far, negative

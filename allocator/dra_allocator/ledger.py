@@ -134,10 +134,13 @@ class Ledger:
             self._note(device, holders)
 
     def _note(self, device: DeviceID, holders: tuple[Holder, ...]) -> None:
-        claims = {holder.claim_uid for holder in holders}
-        if len(claims) > 1 and any(holder.share_id is None for holder in holders):
+        if (
+            len(holders) > 1
+            and len({holder.claim_uid for holder in holders}) > 1
+            and any(holder.share_id is None for holder in holders)
+        ):
             self._conflicts.add(device)
-        else:
+        elif self._conflicts:
             self._conflicts.discard(device)
         self.version += 1
         self._pool_versions[PoolID(device.driver, device.pool)] = self.version

@@ -37,8 +37,17 @@ class Lightest:
             for row in rows_of:
                 self._takers.setdefault(row, []).append(demand)
 
-    def rows(self, heavy: Floats, fixed: Fixed) -> IntArray | None:
-        """Return rows that meet all demands and weigh the least together; None: there are not enough."""
+    def rows(self, heavy: Floats, fixed: Fixed | None) -> IntArray | None:
+        """Return rows that meet all demands and weigh the least together; None: there are not enough.
+
+        `fixed` None: all are as you like.
+        """
+        if fixed is None:
+            if self._only is None:
+                chosen = self._matched(heavy, None)
+            else:
+                chosen = self._only[heavy[self._only].argsort(kind="stable")[: self._count]]
+            return None if len(chosen) < self._count else chosen
         weights = np.where(fixed == IN, -1.0, heavy)
         chosen = self._matched(weights, fixed) if self._only is None else self._sorted(self._only, weights, fixed)
         missing = len(chosen) < self._count or np.count_nonzero(fixed[chosen] == IN) < np.count_nonzero(fixed == IN)
@@ -49,14 +58,14 @@ class Lightest:
         chosen: IntArray = allowed[np.argsort(weights[allowed], kind="stable")[: self._count]]
         return chosen
 
-    def _matched(self, weights: Floats, fixed: Fixed) -> IntArray:
+    def _matched(self, weights: Floats, fixed: Fixed | None) -> IntArray:
         hand = _Hand(self._takers, self._wanted)
         chosen: list[int] = []
-        allowed = (fixed != OUT).tolist()
-        for row in np.argsort(weights, kind="stable").tolist():
+        allowed = None if fixed is None else (fixed != OUT).tolist()
+        for row in weights.argsort(kind="stable").tolist():
             if len(chosen) == self._count:
                 break
-            if allowed[row] and row in self._takers and hand.give(row):
+            if (allowed is None or allowed[row]) and row in self._takers and hand.give(row):
                 chosen.append(row)
         return np.array(chosen, np.int32)
 
@@ -71,13 +80,14 @@ class _Hand:
 
     def give(self, row: int) -> bool:
         """Give one row more; return False if nobody can take it."""
-        via: dict[int, tuple[int, int]] = {}  # demand -> the row that would come to it, and from which demand
-        queue = list(self._takers[row])
-        for demand in queue:
+        for demand in self._takers[row]:
             if self._open[demand]:
                 self._open[demand] -= 1
                 self._given[demand].append(row)
                 return True
+        via: dict[int, tuple[int, int]] = {}  # demand -> the row that would come to it, and from which demand
+        queue = list(self._takers[row])
+        for demand in queue:
             via[demand] = row, -1
         for demand in queue:
             if self._open[demand]:

@@ -39,7 +39,8 @@ class SelectorMasks:
 
     A selector that does not compile is an error on every row. `position` counts the journal entries seen. Rows are
     evaluated in batches, each as work in slices, so that it does not matter who asks for how much of it. What an open
-    row was found to be is remembered until the row changes: shared devices are visited on many nodes.
+    row was found to be is remembered until the row changes: shared devices are visited on many nodes. `any_open` is
+    whether there was an open row ever.
     """
 
     def __init__(self, table: Table, selector: Selector | CompileError) -> None:
@@ -54,6 +55,7 @@ class SelectorMasks:
         self._open: BoolArray = np.zeros(0, np.bool_)
         self._failing: BoolArray = np.zeros(0, np.bool_)
         self._known: dict[int, tuple[bool | EvaluationError, int]] = {}
+        self.any_open = False
 
     @property
     def match(self) -> BoolArray:
@@ -149,8 +151,9 @@ class SelectorMasks:
         return True
 
     def _write(self, rows: IntArray, masks: Masks) -> None:
-        self._match[rows], self._open[rows] = masks.match, masks.error | masks.unknown
-        self._failing[rows] = masks.error
+        unsure = masks.error | masks.unknown
+        self._match[rows], self._open[rows], self._failing[rows] = masks.match, unsure, masks.error
+        self.any_open = self.any_open or bool(unsure.any())
         if self._known:
             for row in rows.tolist():
                 self._known.pop(row, None)
@@ -206,6 +209,9 @@ class MaskStore:
 
     def prepare(self, table: Table, text: str, budget: Budget) -> bool:
         """Bring the masks of a selector text up to date; return False if the budget ended it before."""
+        known = self._masks.get((table, text))
+        if known is not None and known.is_current:
+            return True
         selector = self._compile(text, budget)
         if selector is None:
             return False

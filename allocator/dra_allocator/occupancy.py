@@ -7,6 +7,7 @@ import numpy as np
 from dra_allocator.arrays import ByteArray, grown
 from dra_allocator.budget import UNLIMITED, Budget, drained
 from dra_allocator.device import DeviceID
+from dra_allocator.journal import Journal
 from dra_allocator.ledger import Holder, Ledger
 from dra_allocator.table import Table
 
@@ -23,9 +24,16 @@ def usage(holders: tuple[Holder, ...]) -> int:
 
 
 class Occupancy:
-    """FREE, WHOLE or SHARED per row; catches up with table and ledger when asked."""
+    """FREE, WHOLE or SHARED per row; catches up with table and ledger when asked.
+
+    Attributes:
+        moved: rows of devices that changed hands, in the order in which that was taken in; also where the state is as
+            it was.
+
+    """
 
     def __init__(self, table: Table, ledger: Ledger) -> None:
+        self.moved: Journal[int] = Journal(1 << 16)
         self._table = table
         self._ledger = ledger
         self._states: ByteArray = np.zeros(len(table.rows), np.uint8)
@@ -40,18 +48,15 @@ class Occupancy:
 
     def prepare(self, budget: Budget) -> bool:
         """Catch up with table and ledger; return False if the budget ended it before."""
-        if self._table_position != self._table.journal.position:
+        table_is_read = self._table_position == self._table.journal.position
+        ledger_is_read = self._ledger_position == self._ledger.journal.position
+        if table_is_read and ledger_is_read and not self._pending:
+            return True
+        if not table_is_read:
             self._read_table()
         if self._ledger_position != self._ledger.journal.position:
             self._read_ledger()
         return drained(self._pending, self._refresh, _CHUNK, budget)
-
-    def changed_rows(self, position: int) -> list[int] | None:
-        """Return the rows of the devices that changed hands since a position of the ledger's journal."""
-        devices = self._ledger.journal.since(position)
-        if devices is None:
-            return None
-        return [row for device in dict.fromkeys(devices) for row in self._table.rows_of(device)]
 
     def _read_table(self) -> None:
         rows = self._table.rows_since(self._table_position) if self._table_position >= 0 else None
@@ -76,3 +81,4 @@ class Occupancy:
     def _refresh(self, device: DeviceID) -> None:
         for row in self._table.rows_of(device):
             self._states[row] = usage(self._ledger.holders_of(device))
+            self.moved.add(row)

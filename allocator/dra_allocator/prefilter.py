@@ -11,7 +11,6 @@ import numpy as np
 from dra_allocator.arrays import BoolArray
 from dra_allocator.budget import UNLIMITED, Budget
 from dra_allocator.counts import RequestCounts
-from dra_allocator.kinds import Signature
 from dra_allocator.lru import ByteLru
 from dra_allocator.masks import MaskStore
 from dra_allocator.requests import ResolvedClaim, ResolvedRequest, covers
@@ -63,7 +62,7 @@ class Prefilter:
         """
         size = len(view.table.nodes)
         requests = [request for claim in claims for request in claim.requests]
-        if any(one.is_all for alternatives in requests for one in alternatives):
+        if any(one.spec.mode == "All" for alternatives in requests for one in alternatives):
             return Survey(np.ones(size, np.bool_))
         possible: BoolArray | None = None
         unknown: BoolArray | None = None
@@ -77,8 +76,9 @@ class Prefilter:
                 failing = _either(failing, counts.failing(view), size)
         if possible is None:
             possible = np.ones(size, np.bool_)
-        for bound in self._constraints(view, claims, size):
-            possible = possible & bound
+        if any(claim.claim.constraints for claim in claims):
+            for bound in self._constraints(view, claims, size):
+                possible = possible & bound
         return Survey(possible if unknown is None else possible | unknown, unknown, failing, True)
 
     def decided(self, view: View, claims: Sequence[ResolvedClaim], survey: Survey) -> BoolArray:
@@ -98,32 +98,46 @@ class Prefilter:
         requests = [one for claim in claims for alternatives in claim.requests for one in alternatives]
         if not view.prepare(budget):
             return False
-        texts = {selector.text for request in requests for selector in request.selectors}
-        return (
-            all(self._masks.prepare(view.table, text, budget) for text in texts)
-            and all(request.is_all or self.counts(view, request, budget).is_current() for request in requests)
-            and (
-                any(request.is_all for request in requests)
-                or all(self.spread(view, need, budget).is_current() for need in constraint_needs(claims))
-            )
-        )
+        for request in requests:
+            if not self._prepare(view, request, budget):
+                return False
+        if not any(claim.claim.constraints for claim in claims) or any(request.is_all for request in requests):
+            return True
+        return all(self.spread(view, need, budget).is_current() for need in constraint_needs(claims))
+
+    def _prepare(self, view: View, request: ResolvedRequest, budget: Budget) -> bool:
+        """Bring the counts of a request up to date, and before that the masks, unless they are by all appearance."""
+        known = self._counts.get((view.followers, request.signature))
+        if known is None or not known.has_read_table():
+            for text in request.signature.selectors:
+                if not self._masks.prepare(view.table, text, budget):
+                    return False
+        return request.is_all or self._caught_up(view, request, known, budget)[1]
 
     def counts(self, view: View, request: ResolvedRequest, budget: Budget = UNLIMITED) -> RequestCounts:
         """Return the counts of a request, up to date as far as the budget allows."""
-        key = view.table, view.ledger, view.features, Signature.of(request)
-        counts = self._counts.get(key)
+        known = self._counts.get((view.followers, request.signature))
+        return self._caught_up(view, request, known, budget)[0]
+
+    def _caught_up(
+        self, view: View, request: ResolvedRequest, known: RequestCounts | None, budget: Budget
+    ) -> tuple[RequestCounts, bool]:
+        """Return the counts of a request and whether they are up to date: as far as the budget allows."""
+        if known is not None and known.is_current():
+            return known, True
+        counts, size = known, 0 if known is None else known.size
         if counts is None:
             base = View(view.table, view.ledger, view.features)
-            counts = RequestCounts(base, self._masks, key[3])
-        if not counts.is_current():
-            counts.catch_up(budget)
-            self._counts.put(key, counts, counts.size)
-        return counts
+            counts = RequestCounts(base, self._masks, request.signature)
+        done = counts.catch_up(budget)
+        if counts.size != size or known is None:
+            self._counts.put((view.followers, request.signature), counts, counts.size)
+        return counts, done
 
     def spread(self, view: View, need: ConstraintNeed, budget: Budget = UNLIMITED) -> Spread:
         """Return how an attribute is spread over what a request can have, up to date as far as the budget allows."""
         counts = self.counts(view, need.request)
-        key = view.table, view.ledger, view.features, Signature.of(need.request), need.attribute
+        key = view.followers, need.request.signature, need.attribute
         spread = self._spreads.get(key)
         if spread is None or spread.counts is not counts:
             spread = Spread(counts, need.attribute)
@@ -155,6 +169,8 @@ class Prefilter:
 
         Plain requests with the same candidates need these together, unless the devices can be shared.
         """
+        if len(requests) == 1 and len(requests[0]) == 1:
+            return [[(self.counts(view, requests[0][0]), requests[0][0].spec.count)]]
         needs = []
         sums: dict[int, int] = {}
         largest: dict[int, int] = {}

@@ -26,7 +26,8 @@ from dra_allocator.occupancy import FREE, SHARED, WHOLE, usage
 from dra_allocator.outcome import AllocationError, Stamp
 from dra_allocator.pools import PoolOnNode, PoolState
 from dra_allocator.ranks import NodeLayout
-from dra_allocator.requests import ClaimSelector, ResolvedClaim, ResolvedRequest, check_limit
+from dra_allocator.requests import ResolvedClaim, ResolvedRequest, check_limit
+from dra_allocator.selection import ClaimSelector
 from dra_allocator.taint_rules import TaintRules
 from dra_allocator.view import View
 from dra_cel.device import AttributeValue
@@ -63,9 +64,8 @@ class NodeProblem:
         self._stamp = stamp
         self._rows: list[int] = layout.rows.tolist()
         self.traits = layout.traits
-        self._ruled_taints = [
-            (taint, marked[layout.rows]) for taint, marked in TaintRules.of(view.table, masks).marked()
-        ]
+        rules = TaintRules.of(view.table, masks).marked() if view.table.taint_rules else ()
+        self._ruled_taints = [(taint, marked[layout.rows]) for taint, marked in rules]
         self._capacities: dict[int, dict[str, DeviceCapacity]] = {}
         self.held = self._held_states()
         self._base = self._selectable_at_all()
@@ -225,9 +225,10 @@ class NodeProblem:
                     states[self._rows.index(row)] = usage(self.view.holders(device))
         return states
 
-    def _selectable_at_all(self) -> BoolArray:
+    def _selectable_at_all(self) -> BoolArray | None:
+        """Return per position whether selectors are asked at all; None: for each."""
         if self.layout.is_ordinary:
-            return np.ones(len(self.traits), np.bool_)
+            return None
         binding = self.view.features.binding_conditions
         return np.array(
             [one.unsupported is None and (binding or not one.binding_conditions) for one in self.traits], np.bool_
@@ -259,35 +260,40 @@ class NodeProblem:
         status = self._status(request)
         if request.is_all:
             positions = self._all_positions(request, status)
-            return Candidates(request, status.tolist(), positions, len(positions))
-        positions = np.flatnonzero(status).tolist()
+            return Candidates(request, status, positions, len(positions))
+        positions = [position for position, one in enumerate(status) if one]
         if not request.spec.admin_access:
-            positions = [position for position in positions if not self.is_blocked(position)]
-        return Candidates(request, status.tolist(), positions, request.spec.count)
+            held = self.held
+            positions = [one for one in positions if held[one] == FREE or not self.is_blocked(one)]
+        return Candidates(request, status, positions, request.spec.count)
 
     def is_blocked(self, position: int) -> bool:
         """Return whether other claims' holds keep a request without admin access from the device."""
         held = self.held[position]
         return held != FREE and (held == WHOLE or (held == SHARED and not self.is_shareable(position)))
 
-    def _status(self, request: ResolvedRequest) -> ByteArray:
+    def _status(self, request: ResolvedRequest) -> list[int]:
         rows = self.layout.rows
         alive = self._base
         undecided: BoolArray | None = None
-        if not self.layout.is_ordinary and request.selectors:
+        if alive is not None and request.selectors:
             unreadable = np.array([one.unreadable is not None for one in self.traits], np.bool_)
             undecided, alive = alive & unreadable, alive & ~unreadable
         for selector in request.selectors:
             masks = self._settled(selector.text)
-            unsure = alive & masks.open[rows]
-            undecided = unsure if undecided is None else undecided | unsure
-            alive = alive & masks.match[rows]
-        status: ByteArray = alive.astype(np.uint8)
-        if undecided is not None:
-            status[undecided] = OPEN
-        return status
+            if masks.any_open:
+                unsure = masks.open[rows] if alive is None else alive & masks.open[rows]
+                undecided = unsure if undecided is None else undecided | unsure
+            alive = masks.match[rows] if alive is None else alive & masks.match[rows]
+        if alive is None:
+            return [YES] * len(rows)
+        status: ByteArray = alive.view(np.uint8)
+        if undecided is not None and undecided.any():
+            status = np.where(undecided, np.uint8(OPEN), status)
+        found: list[int] = status.tolist()
+        return found
 
-    def _all_positions(self, request: ResolvedRequest, status: ByteArray) -> list[int]:
+    def _all_positions(self, request: ResolvedRequest, status: list[int]) -> list[int]:
         """Return every selected device: mode All is settled before anything is picked."""
         unusable = self.layout.first_unusable()
         if unusable is not None:
@@ -295,9 +301,9 @@ class NodeProblem:
             what = f"invalid: {unusable.reason}" if invalid else "being updated"
             cause = f"asks for all devices, but resource pool {unusable.record.id} is currently {what}"
             raise request.failure("invalid-pool" if invalid else "incomplete-pool", cause, node=True)
-        for position in np.flatnonzero(status == OPEN).tolist():
+        for position in [position for position, one in enumerate(status) if one == OPEN]:
             status[position] = YES if self.resolve(request, position) else NO
-        positions: list[int] = np.flatnonzero(status).tolist()
+        positions = [position for position, one in enumerate(status) if one]
         if not self.view.features.consumable_capacity:
             return positions
         return [position for position in positions if self._can_serve(request, position)]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dra_allocator.lightest import Floats
+from dra_cel.slices import rest
 
 _MARGIN = 1 + 1e-9
 _MOST = 6000
@@ -56,6 +57,7 @@ class Reachable:
         for row in range(count - 1, -1, -1):
             sums = [following[0]]
             for number in range(1, wanted + 1):
+                rest()
                 both = np.concatenate([following[number], following[number - 1] + self._amounts[row]])
                 before = lightest[row][wanted - number] if row >= wanted - number else None
                 if before is None:

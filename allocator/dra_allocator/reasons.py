@@ -15,8 +15,9 @@ from dra_allocator.masks import MaskStore, SelectorMasks
 from dra_allocator.occupancy import FREE, SHARED, usage
 from dra_allocator.pool_health import Fallen, PoolHealth
 from dra_allocator.rejection import Reason
-from dra_allocator.requests import ClaimSelector, ResolvedRequest
+from dra_allocator.requests import ResolvedRequest
 from dra_allocator.rules.fitness import blocking_taints, is_tolerated
+from dra_allocator.selection import ClaimSelector
 from dra_allocator.sight import Sight
 from dra_allocator.sums import Longs
 from dra_allocator.taint_rules import TaintRules

@@ -13,19 +13,12 @@ from dra_allocator.claim import Constraint, DeviceClass, DeviceRequest, Resource
 from dra_allocator.errors import AttemptFailedError
 from dra_allocator.features import Features
 from dra_allocator.outcome import AllocationError, ErrorKind, RequestKind
+from dra_allocator.selection import ClaimSelector, Selections
+from dra_allocator.signature import Signature
 from dra_allocator.table import Table
 
 MAX_DEVICES = 32
 """Most devices in one claim's allocation (resource.k8s.io/v1 AllocationResultsMaxSize)."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimSelector:
-    """A selector text and where it is from: the class, or the claim's request; `index` counts there."""
-
-    text: str
-    index: int
-    of_class: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +38,7 @@ class ResolvedRequest:
     device_class: DeviceClass
     selectors: tuple[ClaimSelector, ...]
     claim_name: str
+    signature: Signature
 
     @property
     def is_all(self) -> bool:
@@ -108,6 +102,7 @@ class _Resolver:
         self._number = number
         self._claim = claim
         self._name = display_name(claim)
+        self._selections = Selections.of_table(table)
 
     def resolve(self) -> ResolvedClaim:
         """Return the claim with its classes."""
@@ -137,8 +132,7 @@ class _Resolver:
             raise self._error(wanting, "feature-disabled", cause, "subrequest" if spec.first_available else "request")
         for position, one in enumerate(subrequests):
             device_class = self._check(one)
-            selectors = [ClaimSelector(text, at, True) for at, text in enumerate(device_class.selectors)]
-            selectors += [ClaimSelector(text, at, False) for at, text in enumerate(one.selectors)]
+            selection = self._selections.of(one, device_class)
             yield ResolvedRequest(
                 claim=self._number,
                 request=index,
@@ -147,8 +141,9 @@ class _Resolver:
                 parent=spec.name,
                 spec=one,
                 device_class=device_class,
-                selectors=tuple(selectors),
+                selectors=selection.selectors,
                 claim_name=self._name,
+                signature=selection.signature,
             )
 
     def _check(self, spec: DeviceRequest) -> DeviceClass:

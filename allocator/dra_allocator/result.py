@@ -71,8 +71,10 @@ def _config(claim: ResolvedClaim, chosen: Sequence[tuple[str, str, str]]) -> tup
     `chosen` has per request its name, the result's name for it, and its class. A config for every request says so by
     naming none.
     """
-    by_class: dict[str, list[str]] = {}
     classes = {one.device_class.name: one.device_class for request in claim.requests for one in request}
+    if not claim.claim.config and not any(one.config for one in classes.values()):
+        return ()
+    by_class: dict[str, list[str]] = {}
     for _, name, class_name in chosen:
         by_class.setdefault(class_name, []).append(name)
     results = [

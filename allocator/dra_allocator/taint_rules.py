@@ -47,7 +47,7 @@ class TaintRules:
     def settle(self) -> None:
         """Evaluate what the rules' selectors leave open, with rests, so that `marked` need not."""
         table = self._table
-        if self._is_current:
+        if not table.taint_rules or self._is_current:
             return
         for rule in list(table.taint_rules.values()):
             texts = self._texts(rule)

@@ -37,7 +37,8 @@ class Usability:
 
     def prepare(self, budget: Budget) -> bool:
         """Catch up with the table; return False if the budget ended it before."""
-        self._read_journal()
+        if self._position != self._table.journal.position:
+            self._read_journal()
         while self._pending:
             for _ in range(min(_CHUNK, len(self._pending))):
                 self._assess(self._pending.popitem()[1])
@@ -47,8 +48,6 @@ class Usability:
 
     def _read_journal(self) -> None:
         journal = self._table.journal
-        if self._position == journal.position:
-            return
         self._states = grown(self._states, len(self._table.rows))
         entries = journal.since(self._position) if self._position >= 0 else None
         if entries is None:

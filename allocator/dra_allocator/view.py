@@ -24,7 +24,7 @@ from dra_allocator.records import PoolID
 from dra_allocator.table import Table
 from dra_allocator.usability import Usability
 
-Cache = TypeVar("Cache", Occupancy, Usability, Ranks, CounterRoom)
+Cache = TypeVar("Cache", Occupancy, Usability, Ranks, CounterRoom, "Followers")
 _KEPT_PER_TABLE = 16
 
 
@@ -37,23 +37,37 @@ class Overlay:
     devices: frozenset[DeviceID] = frozenset()
 
 
+_NO_OVERLAY = Overlay()
+
+
+class Followers:
+    """What is kept up to date with a table and a ledger under some features; told apart by identity."""
+
+    __slots__ = ("occupancy", "ranks", "room", "usability")
+
+    def __init__(self, table: Table, ledger: Ledger, features: Features) -> None:
+        rules = PoolRules.of(features)
+        self.occupancy = _derived(table, Occupancy, ledger, lambda: Occupancy(table, ledger))
+        self.usability = _derived(table, Usability, rules, lambda: Usability(table, rules))
+        self.ranks = _derived(table, Ranks, rules, lambda: Ranks(table, rules))
+        kept = rules, features.consumable_capacity, ledger
+        self.room = _derived(table, CounterRoom, kept, lambda: CounterRoom(table, ledger, self.occupancy, features))
+
+
 class View:
     """A read-only window on devices, holders and features."""
 
-    __slots__ = ("_ranks", "features", "ledger", "occupancy", "overlay", "room", "table", "usability")
+    __slots__ = ("features", "followers", "ledger", "occupancy", "overlay", "room", "table", "usability")
 
     def __init__(self, table: Table, ledger: Ledger, features: Features, overlay: Overlay | None = None) -> None:
         self.table = table
         self.ledger = ledger
         self.features = features
-        self.overlay = overlay or Overlay()
-        self.occupancy = _derived(table, Occupancy, ledger, lambda: Occupancy(table, ledger))
-        rules = PoolRules.of(features)
-        self.usability = _derived(table, Usability, rules, lambda: Usability(table, rules))
-        self._ranks = _derived(table, Ranks, rules, lambda: Ranks(table, rules))
-
-        kept = rules, features.consumable_capacity, ledger
-        self.room = _derived(table, CounterRoom, kept, lambda: CounterRoom(table, ledger, self.occupancy, features))
+        self.overlay = overlay or _NO_OVERLAY
+        self.followers = _derived(table, Followers, (ledger, features), lambda: Followers(table, ledger, features))
+        self.occupancy = self.followers.occupancy
+        self.usability = self.followers.usability
+        self.room = self.followers.room
 
     def without(self, claim_uids: Iterable[str]) -> View:
         """Return a view in which these claims hold nothing."""
@@ -86,7 +100,7 @@ class View:
 
     def layout(self, node_id: int) -> NodeLayout:
         """Return what a known node sees, in the documented search order."""
-        return self._ranks.layout(node_id)
+        return self.followers.ranks.layout(node_id)
 
     def prepare(self, budget: Budget) -> bool:
         """Bring what is derived from table and ledger up to date; return False if the budget ended it before.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from dra_allocator.budget import UNLIMITED
+from dra_allocator.claim import DeviceClass
 from dra_allocator.journal import Journal
 from dra_allocator.lru import ByteLru
 from dra_allocator.masks import MaskStore
+from dra_allocator.selection import Selections
 from dra_allocator.table import Table
-from support.devices import DRIVER, Calls, device, resource_slice
+from support.devices import DRIVER, Calls, device, request, resource_slice
 
 MODEL = f'device.attributes["{DRIVER}"].model == "a"'
 
@@ -72,3 +74,18 @@ def test_masks_of_texts_no_longer_asked_for_are_dropped() -> None:
         store.get(table, f"{MODEL} && {number} == {number}")
     assert store.get(table, MODEL) is not first
     assert int(np.count_nonzero(store.get(table, MODEL).match)) == 320
+
+
+def test_requests_that_are_alike_have_one_selection_until_their_class_changes() -> None:
+    selections = Selections.of_table(Table())
+    first, other = DeviceClass("gpu", ("true",)), DeviceClass("gpu", ("false",))
+    one = selections.of(request("a", selectors=("1 == 1",)), first)
+    assert selections.of(request("b", count=3, selectors=("1 == 1",)), first) is one
+    assert selections.of(request("a"), first).signature != one.signature
+    assert selections.of(request("a", selectors=("1 == 1",), admin_access=True), first).signature != one.signature
+    changed = selections.of(request("a", selectors=("1 == 1",)), other)
+    assert changed.signature.selectors == ("false", "1 == 1")
+    for number in range(2000):
+        selections.of(request("a", selectors=(f"{number} == 1",)), other)
+    again = selections.of(request("a", selectors=("1 == 1",)), first)
+    assert (again.signature, hash(again.signature)) == (one.signature, hash(one.signature))

@@ -37,6 +37,8 @@ class Counters:
         self._charges = Charges(problem)
         self._left: dict[int, dict[Counter, int]] = {}
         self._amounts: dict[int, tuple[tuple[Counter, int], ...]] = {}
+        self._sums: dict[int, tuple[tuple[Counter, int], ...]] = {}
+        self._numbers: list[int] = problem.layout.pool_numbers.tolist()
         self._columns: dict[tuple[int, Counter], int] = {}
         self._matrix: Floats | None = None
         self._reachable: tuple[Hashable, Reachable] | None = None
@@ -72,15 +74,23 @@ class Counters:
 
     def prune(self, request: Candidates, positions: Sequence[int], wanted: int) -> Sequence[int]:
         """Keep the devices whose counters are there; each counter alone has to have enough for so many."""
-        charged: dict[int, list[int]] = {}
+        charged: dict[int, list[tuple[tuple[Counter, int], ...]]] = {}
+        pools: dict[int, dict[Counter, int] | None] = {}
         kept = []
         for position in positions:
             if not self._charges.is_due(request, position):
                 kept.append(position)
-            elif self._fits(self._pool(position), position):
+                continue
+            number = self._numbers[position]
+            if number not in pools:
+                left = self._pool_left(number)
+                pools[number] = left if min(left.values()) >= 0 else None
+            room = pools[number]
+            needs = self._needs(position)
+            if room is not None and all(room[counter] >= amount for counter, amount in needs):
                 kept.append(position)
-                charged.setdefault(self._number(position), []).append(position)
-        most = len(kept) - sum(len(group) - self._most(group) for group in charged.values())
+                charged.setdefault(number, []).append(needs)
+        most = len(kept) - sum(len(group) - self._most(number, group) for number, group in charged.items())
         return kept if most >= wanted else ()
 
     def fails(self, request: Candidates, position: int) -> bool:
@@ -157,14 +167,14 @@ class Counters:
                     self._matrix[place] = amount
         return self._matrix if self._matrix.size else None
 
-    def _most(self, group: Sequence[int]) -> int:
-        """Return at most how many of a pool's devices fit, looking at one counter at a time."""
+    def _most(self, number: int, group: Sequence[tuple[tuple[Counter, int], ...]]) -> int:
+        """Return at most how many of a pool's devices with these needs fit, looking at one counter at a time."""
         needs: dict[Counter, list[int]] = {}
-        for position in group:
-            for counter, amount in self._consumption(position):
+        for some in group:
+            for counter, amount in some:
                 needs.setdefault(counter, []).append(amount)
         most = len(group)
-        left = self._pool(group[0])
+        left = self._pool_left(number)
         for counter, amounts in needs.items():
             remaining, count = left[counter], len(group) - len(amounts)
             for amount in sorted(amounts):
@@ -176,10 +186,18 @@ class Counters:
         return most
 
     def _fits(self, left: dict[Counter, int], position: int) -> bool:
-        needs: dict[Counter, int] = {}
-        for counter, amount in self._consumption(position):
-            needs[counter] = needs.get(counter, 0) + amount
-        return all(left[counter] >= amount for counter, amount in needs.items()) and min(left.values()) >= 0
+        return min(left.values()) >= 0 and all(left[counter] >= amount for counter, amount in self._needs(position))
+
+    def _needs(self, position: int) -> tuple[tuple[Counter, int], ...]:
+        """Return what a device consumes of each counter, each counter once."""
+        traits = self._problem.traits[position]
+        needs = self._sums.get(id(traits))
+        if needs is None:
+            sums: dict[Counter, int] = {}
+            for counter, amount in self._consumption(position):
+                sums[counter] = sums.get(counter, 0) + amount
+            needs = self._sums[id(traits)] = tuple(sums.items())
+        return needs
 
     def _consumption(self, position: int) -> tuple[tuple[Counter, int], ...]:
         traits = self._problem.traits[position]
@@ -191,7 +209,7 @@ class Counters:
         return amounts
 
     def _number(self, position: int) -> int:
-        return int(self._problem.layout.pool_numbers[position])
+        return self._numbers[position]
 
     def _pool(self, position: int) -> dict[Counter, int]:
         return self._pool_left(self._number(position))
