@@ -45,7 +45,7 @@ class DeviceRequest:
     selectors: tuple[str, ...] = ()
     mode: AllocationMode = "ExactCount"
     count: int = 1
-    admin_access: bool = False
+    admin_access: bool | None = None
     tolerations: tuple[Toleration, ...] = ()
     capacity: Mapping[str, Quantity] = field(default_factory=dict)
     derived_attributes: tuple[DerivedAttribute, ...] = ()

@@ -131,15 +131,22 @@ class NodeProblem:
         if isinstance(compiled, CompileError):
             cause = f"compile derived attribute {attribute.name} failed: {compiled}"
             raise request.failure("derived-attribute", cause) from compiled
+        unreadable = self.traits[position].unreadable
+        if unreadable is not None:  # whatever the expression reads
+            raise self._derivation_failure(request, attribute, position, unreadable)
         try:
             value = compiled.value(self.view.table.rows.columns.fields(self._rows[position]))
             self.check_current()
         except CelError as error:
             self.check_current()
-            device = self.device(position)
-            cause = f"evaluate derived attribute {attribute.name} on device {device} failed: {error}"
-            raise request.failure("derived-attribute", cause, node=True) from error
+            raise self._derivation_failure(request, attribute, position, str(error)) from error
         return value
+
+    def _derivation_failure(
+        self, request: ResolvedRequest, attribute: DerivedAttribute, position: int, reason: str
+    ) -> AttemptFailedError:
+        cause = f"evaluate derived attribute {attribute.name} on device {self.device(position)} failed: {reason}"
+        return request.failure("derived-attribute", cause, node=True)
 
     def consumption(self, request: ResolvedRequest, position: int) -> dict[str, Quantity] | None:
         """Return what a request consumes of a device's capacities, None if the device cannot serve it at all.

@@ -153,7 +153,7 @@ class _Resolver:
             raise self._error(spec, "feature-disabled", cause)
         if spec.unsupported is not None:
             raise self._error(spec, "unsupported", spec.unsupported)
-        if spec.admin_access and not features.admin_access:
+        if spec.admin_access is not None and not features.admin_access:  # even false: the field is not known then
             cause = "admin access is requested, but the feature is disabled (DRAAdminAccess)"
             raise self._error(spec, "feature-disabled", cause)
         if not spec.device_class:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from dra_allocator.allocator import Attempt
 from dra_allocator.claim import DerivedAttribute, DeviceClass
 from dra_allocator.device import DeviceTaint
+from dra_allocator.features import Features
 from dra_allocator.node import Node
 from dra_allocator.outcome import Allocation, AllocationError, Outcome, OutOfBudget
 from dra_allocator.rejection import Rejection
@@ -345,3 +348,21 @@ def test_messages_name_claim_request_and_cause() -> None:
     cluster = Cluster()
     outcome = cluster.allocate(claim(request("r", device_class="nope")))
     assert str(outcome) == "claim default/claim, request r: could not retrieve device class nope: not found"
+
+
+def test_a_derived_attribute_fails_on_a_device_with_a_value_of_an_unknown_kind_whatever_it_reads() -> None:
+    odd = replace(device("a"), unreadable="attribute x: unsupported attribute value (duration)")
+    asked = request(derived_attributes=(DerivedAttribute(f"{DRIVER}/x", "true"),))
+    cluster = Cluster(resource_slice("s", [odd], node="n1"), features=Features.all_on())
+    outcome = cluster.allocate(claim(asked, constraints=[match("x")]))
+    assert isinstance(outcome, AllocationError)
+    assert outcome.kind == "derived-attribute"
+    assert "unsupported attribute value" in str(outcome)
+
+
+def test_admin_access_that_is_given_at_all_needs_its_feature() -> None:
+    cluster = Cluster(resource_slice("s", [device("a")], node="n1"), features=replace(Features(), admin_access=False))
+    refused = cluster.allocate(claim(request(admin_access=False)))
+    assert isinstance(refused, AllocationError)
+    assert refused.kind == "feature-disabled"
+    assert isinstance(cluster.allocate(claim(request())), Allocation)

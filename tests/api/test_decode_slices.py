@@ -89,6 +89,12 @@ def test_an_attribute_of_an_unknown_kind_makes_selectors_fail_on_its_device(raw:
     assert device.unsupported is None
 
 
+def test_an_attribute_that_another_spelling_hides_still_has_to_be_readable() -> None:
+    device = only_device({"name": "a", "attributes": {"gpu.example.com/x": {"int": 1}, "x": {"duration": "1s"}}})
+    assert device.unreadable == "attribute x: unsupported attribute value (duration)"
+    assert device.attributes == {"gpu.example.com/x": 1}
+
+
 def test_a_version_that_is_none_makes_selectors_fail_on_its_device() -> None:
     device = only_device({"name": "a", "attributes": {"x": {"version": "1.2"}}})
     assert device.unreadable == "attribute x: version '1.2' is not a semantic version (semver.org 2.0.0)"

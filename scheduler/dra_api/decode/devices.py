@@ -84,14 +84,15 @@ def _attributes(obj: Raw, driver: str) -> tuple[Mapping[str, AttributeValue], st
     problem = None
     for name, value in mapping(obj, "attributes").items():
         key = qualified(name, driver)
-        if key in result and "/" not in name:  # the explicit spelling wins over the bare one, whatever their order
-            continue
         try:
-            result[key] = attribute(value)
+            read = attribute(value)
         except DecodeError as error:
             raise error.within(f"attributes[{name}]") from error
         except Unsupported as unsupported:
             problem = problem or f"attribute {name}: {unsupported}"
+            continue
+        if key not in result or "/" in name:  # the explicit spelling wins over the bare one, whatever their order
+            result[key] = read
     return result, problem
 
 

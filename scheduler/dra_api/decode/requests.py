@@ -52,16 +52,17 @@ def request(obj: Raw) -> DeviceRequest:
         reason = f"neither exactly nor firstAvailable (unsupported request type?): {_others(obj, 'name')}"
         return DeviceRequest(name, unsupported=reason)
     try:
-        return _exact(exactly, name, boolean(exactly, "adminAccess"))
+        admin_access = None if exactly.get("adminAccess") is None else boolean(exactly, "adminAccess")
+        return _exact(exactly, name, admin_access)
     except DecodeError as error:
         raise error.within("exactly") from error
 
 
 def _subrequest(obj: Raw) -> DeviceRequest:
-    return _exact(obj, intern(text(obj, "name")), admin_access=False)
+    return _exact(obj, intern(text(obj, "name")), admin_access=None)
 
 
-def _exact(obj: Raw, name: str, admin_access: bool) -> DeviceRequest:
+def _exact(obj: Raw, name: str, admin_access: bool | None) -> DeviceRequest:
     try:
         mode = optional_text(obj, "allocationMode") or "ExactCount"
         if mode not in ("ExactCount", "All"):
