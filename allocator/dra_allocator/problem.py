@@ -114,9 +114,7 @@ class NodeProblem:
         known = self._capacities.get(position)
         if known is None:
             self.check_current()
-            device = self.view.table.rows.device(self._rows[position])
-            known = {one.published or name: one for name, one in device.capacity.items()}
-            self._capacities[position] = known
+            known = self._capacities[position] = self.view.table.rows.capacities(self._rows[position])
         return known
 
     def derive(self, request: ResolvedRequest, attribute: DerivedAttribute, position: int) -> AttributeValue:

@@ -21,7 +21,6 @@ Rejected: recursion with generators (each resumption costs the depth), and a sol
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
@@ -139,7 +138,11 @@ class Search:
         if not candidates.is_all and not self._enough(candidates, index, candidates.wanted - number):
             return
         first = positions[index] if index < len(positions) else len(self._problem)
-        if self._failed and self._state(request, candidates, number, first) in self._failed:
+        if (
+            self._failed
+            and not (candidates.is_all and number)  # there is no choice: the first one says it all
+            and self._state(request, candidates, number, first) in self._failed
+        ):
             return
         self._stack.append(_Pick(request, candidates, number, positions, index, first))
 
@@ -186,9 +189,10 @@ class Search:
             frame.index = 0
 
     def _give_up(self, frame: _Pick) -> bool:
-        if len(self._failed) >= _MAX_FAILED_STATES:
-            self._failed.clear()
-        self._failed.add(self._state(frame.request, frame.candidates, frame.number, frame.first))
+        if not (frame.candidates.is_all and frame.number):
+            if len(self._failed) >= _MAX_FAILED_STATES:
+                self._failed.clear()
+            self._failed.add(self._state(frame.request, frame.candidates, frame.number, frame.first))
         self._stack.pop()
         return False
 
@@ -370,10 +374,12 @@ class Search:
         return ("used", position) if position in self._holders else self._kind(position)
 
     def _state(self, request: int, candidates: Candidates, number: int, first: int) -> Hashable:
-        counted: Counter[Hashable] = Counter()
+        counted: dict[Hashable, int] = {}
         for position, holders in self._holders.items():
             kind = position if self._problem.is_shareable(position) else self._kind(position)
-            counted.update((kind, position >= first, holder.claim, holder.admin) for holder in holders)
+            for holder in holders:
+                key = kind, position >= first, holder.claim, holder.admin
+                counted[key] = counted.get(key, 0) + 1
         states = tuple(rule.state() for rule in self._rules)
         place = request, candidates.request.alternative, number, first
         used = sum(1 for one, _ in self.picks if one.claim == candidates.claim)
