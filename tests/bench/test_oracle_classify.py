@@ -44,6 +44,8 @@ def verdict(monkeypatch: pytest.MonkeyPatch, opinions: Opinions, ours: Answer) -
         (Opinions(Answer("deadline"), Answer("unknown")), NONE, "bug 10"),
         (Opinions(ERROR, Answer("unknown"), DEVICE_NODE_SELECTOR=ERROR), NONE, "bug 8, ours unchecked"),
         (Opinions(FITS, Answer("unknown"), DEVICE_NODE_SELECTOR=FITS), NONE, "unexplained"),
+        (Opinions(Answer("panic"), ERROR), ERROR, "Kubernetes panics"),
+        (Opinions(Answer("panic"), ERROR), NONE, "unexplained"),
         (Opinions(FITS, FITS), OTHER, "unexplained"),
         (Opinions(FITS, NONE, OLD_GENERATION=OTHER), NONE, "unexplained"),
         (Opinions(ERROR, ERROR), NONE, "unexplained: an error is not reached"),

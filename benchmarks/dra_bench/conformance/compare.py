@@ -97,6 +97,8 @@ def _without_empty(value: Any) -> Any:
     """
     if isinstance(value, dict):
         kept = {key: entry if key == "parameters" else _without_empty(entry) for key, entry in value.items()}
+        if isinstance(kept.get("tolerations"), list):  # an API server fills the operator in
+            kept["tolerations"] = [{"operator": "Equal", **one} for one in kept["tolerations"]]
         return {key: entry for key, entry in kept.items() if entry not in (None, {}, [], "")}
     if isinstance(value, list):
         return [_without_empty(entry) for entry in value]

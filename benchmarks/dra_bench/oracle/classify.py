@@ -46,6 +46,8 @@ class Verdict:
             # We say that it does not fit before the device is visited on which a selector or a limit would fail.
             hidden = (self.kubernetes.outcome, self.model.outcome, self.ours.outcome) == ("error", "error", "none")
             return "unexplained: an error is not reached" if hidden else "unexplained"
+        if self.kubernetes.outcome == compare.PANIC:
+            return "Kubernetes panics"
         checked = ", ours unchecked" if self.unchecked else ""
         return f"bug {'+'.join(str(int(bug)) for bug in self.bugs)}{checked}" if self.bugs else "equal"
 
@@ -67,6 +69,8 @@ def judge(oracle: Oracle, cluster: JSON, engine: Engine = compare.ours, *, patie
     theirs, mine, plain = compare.kubernetes(oracle, cluster), engine(cluster), compare.model(oracle, cluster)
     undecided = plain.outcome == "unknown"
     if theirs.same(mine) and (undecided or mine.same(plain)):
+        return Verdict(theirs, mine, plain)
+    if theirs.outcome == compare.PANIC and mine.same(plain):
         return Verdict(theirs, mine, plain)
     if theirs.outcome == "deadline" and (undecided or mine.same(plain)):
         return Verdict(theirs, mine, plain, (Bug.EXPONENTIAL,))

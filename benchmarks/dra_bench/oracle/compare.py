@@ -15,12 +15,15 @@ from dra_allocator.rejection import Rejection
 from dra_api import encode
 from dra_api.errors import DecodeError
 from dra_bench.conformance.allocator_case import allocate
+from dra_bench.oracle.errors import OraclePanicError
 from dra_bench.oracle.model.amounts import amount
 from dra_bench.oracle.model.attempt import MOST_STEPS, TooManyStepsError, attempt
 from dra_bench.oracle.model.bugs import Bug
 from dra_bench.oracle.process import Oracle
 
 JSON = dict[str, Any]
+PANIC = "panic"
+"""The outcome where Kubernetes' allocator panics."""
 OUR_SECONDS = 2.0
 """Our engine's time for one attempt, the same as Kubernetes'."""
 
@@ -46,7 +49,10 @@ class Answer:
 
 def kubernetes(oracle: Oracle, cluster: JSON, allocator: str = "experimental") -> Answer:
     """Ask Kubernetes' allocator."""
-    answer = oracle.ask({"kind": "allocate", "allocator": allocator, **cluster})
+    try:
+        answer = oracle.ask({"kind": "allocate", "allocator": allocator, **cluster})
+    except OraclePanicError as error:
+        return Answer(PANIC, detail=str(error).splitlines()[0])
     return _answer(answer)
 
 
@@ -97,11 +103,13 @@ def _text(results: Any) -> str:
 
 
 def _canonical(value: Any) -> Any:
-    """Without what is absent or empty; amounts of capacity by value."""
+    """Without what is absent or empty; amounts of capacity by value; tolerations as the API server completes them."""
     if isinstance(value, dict):
         kept = {
             key: _amounts(entry) if key == "consumedCapacity" else _canonical(entry) for key, entry in value.items()
         }
+        if kept.get("tolerations"):
+            kept["tolerations"] = [{"operator": "Equal", **one} for one in kept["tolerations"]]
         return {key: entry for key, entry in kept.items() if entry not in (None, {}, [], "")}
     if isinstance(value, list):
         return [_canonical(entry) for entry in value]

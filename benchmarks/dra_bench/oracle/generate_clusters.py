@@ -6,29 +6,22 @@ the gates are random, so a cluster may use what is switched off. What the API se
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from dra_bench.oracle.draw import Draw
+from dra_bench.oracle.features import FEATURES
 from dra_bench.oracle.generate_claims import ClaimMaker, classes
+from dra_bench.oracle.generate_scenes import scene
 from dra_bench.oracle.generate_slices import CROWD, slices
+from dra_bench.oracle.generate_twists import twisted
 
 JSON = dict[str, Any]
 
-FEATURES = {
-    "AdminAccess": "admin",
-    "CompatibilityGroups": "groups",
-    "ConsumableCapacity": "shared",
-    "DerivedAttributes": "derived",
-    "DeviceBindingAndStatus": "binding",
-    "DeviceTaints": "taints",
-    "FractionalCapacityRange": "fractional",
-    "ListTypeAttributes": "lists",
-    "OptionalNodeOperations": "operations",
-    "PartitionableDevices": "counters",
-    "PrioritizedList": "alternatives",
-}
-"""Kubernetes' feature to the aspect of clusters that exercises it."""
-
+IN_SCENE = 0.35
+"""How many clusters are about one feature."""
+TWISTED = 0.25
+"""How many clusters take a rare turn."""
 NEEDS = {"CompatibilityGroups": "PartitionableDevices", "FractionalCapacityRange": "ConsumableCapacity"}
 
 
@@ -39,7 +32,10 @@ def generate_crowd(seed: int) -> JSON:
 
 def generate(seed: int) -> JSON:
     """Return the input of an attempt, in the form of the conformance cases (`input`)."""
-    return _generate(Draw(f"cluster {seed}"), frozenset())
+    draw = Draw(f"cluster {seed}")
+    made = scene(draw) if draw.chance(IN_SCENE) else _generate(draw, frozenset())
+    # What is shared between parts of the cluster (a policy, a taint) must not change for all of them.
+    return twisted(draw, copy.deepcopy(made)) if draw.chance(TWISTED) else made
 
 
 def _generate(draw: Draw, more: frozenset[str]) -> JSON:

@@ -20,11 +20,12 @@ class NotRepresentableError(Exception):
 
 
 def amount(text: str | int) -> Fraction:
-    """The value of a quantity without an exponent."""
+    """The value of a quantity without an exponent; binary ones end at the largest integer."""
     found = _TEXT.fullmatch(str(text))
     if found is None:
         raise ValueError(f"not a quantity that the model reads: {text!r}")
-    return Fraction(found.group(1)) * _SUFFIX[found.group(2)]
+    value = Fraction(found.group(1)) * _SUFFIX[found.group(2)]
+    return min(value, Fraction(LARGEST)) if found.group(2).endswith("i") else value
 
 
 def consumption(requested: Mapping[str, str], capacity: Mapping[str, JSON], milli: Milli) -> dict[str, Fraction] | None:
@@ -35,6 +36,8 @@ def consumption(requested: Mapping[str, str], capacity: Mapping[str, JSON], mill
     if any(name not in capacity for name in requested):
         return None
     taken = {name: _taken(requested.get(name), offered, milli) for name, offered in capacity.items()}
+    if any(value < 0 for value in taken.values()):
+        raise NotRepresentableError("a negative amount")
     fits = all(_allowed(taken[name], offered.get("requestPolicy") or {}, milli) for name, offered in capacity.items())
     return taken if fits else None
 

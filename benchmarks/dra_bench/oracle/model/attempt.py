@@ -64,7 +64,7 @@ class Attempt:
     def _checked(self, number: int, claim: JSON) -> list[list[Alternative]]:
         requests, least = [], 0
         for index, request in enumerate(claim["spec"]["devices"]["requests"]):
-            parts = request.get("firstAvailable") or [request["exactly"]]
+            parts = request.get("firstAvailable") or [request.get("exactly") or {}]
             if request.get("firstAvailable") and not self._on["PrioritizedList"]:
                 raise AttemptFailedError("subrequests are off")
             if not self._on["ConsumableCapacity"] and any("capacity" in part for part in parts):
@@ -74,6 +74,10 @@ class Attempt:
             if least > LARGEST_CLAIM:
                 raise AttemptFailedError("too many devices")
             requests.append(alternatives)
+        if not all(
+            {"matchAttribute", "distinctAttribute"} & {*c} for c in claim["spec"]["devices"].get("constraints", ())
+        ):
+            raise AttemptFailedError("a constraint of an unknown kind")
         return requests
 
     def _alternative(self, where: tuple[int, int, int], request: JSON, part: JSON) -> Alternative:
@@ -81,9 +85,14 @@ class Attempt:
             raise AttemptFailedError("derived attributes are off")
         if "adminAccess" in part and not self._on["AdminAccess"]:
             raise AttemptFailedError("admin access is off")
-        classes = [one for one in self._cluster["classes"] if one["metadata"]["name"] == part["deviceClassName"]]
+        if not all("cel" in one for one in part.get("selectors", ())):
+            raise AttemptFailedError("a selector of an unknown kind")
+        name = part.get("deviceClassName")
+        classes = [one for one in self._cluster["classes"] if one["metadata"]["name"] == name]
         if not classes:
-            raise AttemptFailedError(f"no class {part['deviceClassName']}")
+            raise AttemptFailedError(f"no class {name}")
+        if part.get("allocationMode") not in ("All", "ExactCount"):
+            raise AttemptFailedError("an unknown mode")
         name = f"{request['name']}/{part['name']}" if "firstAvailable" in request else request["name"]
         one = Alternative(*where, (request["name"], name), part, classes[0])
         if part.get("allocationMode") != "All":

@@ -40,7 +40,10 @@ def holds(constraint: JSON, attributes: Sequence[JSON | None], *, lists: bool) -
 
 
 def _values(attribute: JSON, lists: bool) -> Values:
-    (kind, value), *_ = attribute.items()
+    known = [(kind, value) for kind, value in attribute.items() if kind in _LISTS or kind in _LISTS.values()]
+    if not known:
+        return ("string" if lists else "strings", frozenset())
+    (kind, value), *_ = known
     if kind in _LISTS:
         return (_LISTS[kind] if lists else kind, frozenset(value))
     return (kind, frozenset([value]))
