@@ -13,6 +13,7 @@ from dra_api.versions import from_v1, to_v1
 from dra_embedded.errors import EmbeddedUsageError
 from dra_embedded.kinds.behaviour import Behaviour, GenerationBehaviour
 from dra_embedded.kinds.core import LeaseBehaviour, NamespaceBehaviour, NodeBehaviour, SecretBehaviour
+from dra_embedded.kinds.deployment import DeploymentBehaviour
 from dra_embedded.kinds.dra import ClaimBehaviour, DraBehaviour, SliceBehaviour, TaintRuleBehaviour, TemplateBehaviour
 from dra_embedded.kinds.events import EventBehaviour, from_core, to_core
 from dra_embedded.kinds.pod import PodBehaviour
@@ -96,7 +97,12 @@ _OPAQUE = (
     plain(known.PRIORITY_CLASS, _COUNTING, short_names=("pc",)),
     plain(_other("ConfigMap", "configmaps"), short_names=("cm",)),
     plain(_other("ServiceAccount", "serviceaccounts"), short_names=("sa",)),
-    plain(_other("Deployment", "deployments", "apps"), _COUNTING, short_names=("deploy",), subresources=_STATUS),
+    plain(
+        _other("Deployment", "deployments", "apps"),
+        DeploymentBehaviour(),
+        short_names=("deploy",),
+        subresources=_STATUS,
+    ),
     plain(_other("DaemonSet", "daemonsets", "apps"), _COUNTING, short_names=("ds",), subresources=_STATUS),
     plain(_other("Job", "jobs", "batch"), _COUNTING, subresources=_STATUS),
     plain(_other("CronJob", "cronjobs", "batch"), _COUNTING, short_names=("cj",), subresources=_STATUS),

@@ -49,6 +49,17 @@ spec:
   containers: [{name: main, image: "registry.example/app:1", resources: {claims: [{name: gpu}]}}]
   resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]
 """
+DEPLOYMENT = """
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}, annotations: {}}
+    spec: {containers: [{name: main, image: "registry.example/app:1"}]}
+"""
 NO_CONTAINERS = "nothing runs in the pods of an embedded cluster"
 Step = tuple[str, int, str]
 """A command line, its exit code, and a pattern that is in what it prints."""
@@ -186,6 +197,19 @@ def test_manifests_are_applied_changed_compared_and_edited(kubectl: Kubectl, tmp
     code, printed = run("replace --force -f -", pod)
     assert (code, "replaced" in printed) == (0, True), printed
     assert run("delete -f -", pod)[0] == 0
+
+
+def test_a_rollout_is_not_waited_for_in_vain(kubectl: Kubectl) -> None:
+    for image in ("app:1", "app:2"):
+        ran = kubectl.run(["apply", "-f", "-"], DEPLOYMENT.replace("app:1", image))
+        assert ran.returncode == 0, ran.stderr
+        ran = kubectl.run(["rollout", "status", "deployment/web", "--timeout=20s"])
+        assert ran.returncode == 1
+        assert "exceeded its progress deadline" in ran.stderr
+    for verb, word in (("restart", "restarted"), ("pause", "paused"), ("resume", "resumed"), ("history", "web")):
+        ran = kubectl.run(["rollout", verb, "deployment/web"])
+        assert (ran.returncode, word in ran.stdout) == (0, True), ran.stderr
+    assert "no controllers for workloads" in kubectl.run(["get", "deployment", "web", "-o", "yaml"]).stdout
 
 
 def test_watches_tell_of_changes(kubectl: Kubectl, tmp_path: Path) -> None:

@@ -289,3 +289,18 @@ def test_conditions_of_others_survive_the_kubelet() -> None:
         return {each["type"] for each in (await server.get(f"{server.pods}/pod"))["status"]["conditions"]}
 
     assert {"example.com/mine", "PodScheduled", "Ready"} <= play(scenario)
+
+
+def test_a_deployment_says_that_nothing_will_come_of_it() -> None:
+    async def scenario(_cluster: EmbeddedCluster, server: Server, _clock: VirtualClock) -> None:
+        path = "/apis/apps/v1/namespaces/default/deployments"
+        created = await server.create(path, {"metadata": {"name": "web"}, "spec": {"replicas": 1}})
+        assert created["status"]["observedGeneration"] == 1
+        assert "no controllers for workloads" in created["status"]["conditions"][0]["message"]
+        changed = await server.merge(f"{path}/web", {"spec": {"replicas": 2}})
+        assert (changed["metadata"]["generation"], changed["status"]["observedGeneration"]) == (2, 2)
+        await server.merge(f"{path}/web/status", {"status": {"conditions": None, "readyReplicas": 1}})
+        changed = await server.merge(f"{path}/web", {"spec": {"replicas": 3}})
+        assert changed["status"] == {"observedGeneration": 2, "readyReplicas": 1}, "somebody else's"
+
+    play(scenario)
