@@ -238,3 +238,31 @@ def test_a_case_with_the_name_of_a_corrected_one_is_held_to_its_own_expectation(
     case["expected"]["results"] = json.loads(run(tmp_path, [case], "--actual").out)["results"]
     report = json.loads(run(tmp_path, [case], "--json").out)
     assert (report["passed"], report["corrected"]) == (1, {})
+
+
+def test_a_defect_of_kubernetes_is_known_by_what_only_it_gives(tmp_path: Path) -> None:
+    constraint = allocator_case(outcome="error", errorSubstrings=["because a claim constraint would not be satisfied"])
+    selector = allocator_case(outcome="error", errorSubstring="failed to perform node selection for device a: x")
+    older = allocator_case(outcome="results", results=[{"devices": {"results": [{"driver": "d", "pool": "p"}]}}])
+    newer = json.loads(json.dumps(older["input"]["slices"][0]))
+    newer["metadata"]["name"], newer["spec"]["pool"]["generation"] = "new", 2
+    newer["spec"]["nodeName"] = "another"
+    older["input"]["slices"].append(newer)
+    fields = {"fractionalCapacityRange": True, "validRange": {"min": "0", "step": "2"}, "expectUseMilli": True}
+    integers = {"test": "TestConsumableCapacity/use-milli", "name": "mine", "fields": fields}
+    cases = [{**constraint, "name": "1"}, {**selector, "name": "2"}, {**older, "name": "3"}, integers]
+    report = json.loads(run(tmp_path, cases, "--json").out)
+    assert report["failures"] == []
+    assert [reason.split(":")[0].split(";")[0] for reason in report["corrected"].values()] == [
+        "mode All under a constraint",
+        "a device's node selector that cannot be used takes out the device, not the attempt",
+        "the newest generation of the pool serves another node only",
+        "a range of integers is counted in whole units also while fractional ranges are on",
+    ]
+
+
+def test_what_is_no_defect_of_kubernetes_stays_a_failure(tmp_path: Path) -> None:
+    wrong = allocator_case(outcome="results", results=[{"devices": {"results": [{"driver": "d", "pool": "q"}]}}])
+    fields = {"fractionalCapacityRange": True, "validRange": {"min": "0", "step": "500m"}, "expectUseMilli": False}
+    fraction = {"test": "TestConsumableCapacity/use-milli", "name": "mine", "fields": fields}
+    assert len(failures(tmp_path, [wrong, fraction, allocator_case(outcome="error", errorSubstrings=["x"])])) == 3

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dra_bench.conformance.case import LEFT_OUT, Actual, Case, CaseError
-from dra_bench.conformance.corrections import CORRECTIONS
+from dra_bench.conformance.corrections import corrected
 
 UNREADABLE = "cannot be read"
 """The outcome of a case that lacks something."""
@@ -86,14 +86,12 @@ def _differences(case: Case, actual: Actual, report: Report) -> list[str]:
         found = case.differences(actual)
     except CaseError as error:
         return [f"{UNREADABLE}: {error}"]
-    correction = CORRECTIONS.get(case.key)
-    if not found or correction is None:
-        return found
     # Only a case that expects Kubernetes' defect is held to something else, not any case of that name.
-    if (actual.outcome, actual.results) == (correction.outcome, correction.results):
-        report.corrected[case.key] = correction.reason
-        return []
-    return [f"{difference} (right is {correction.outcome}: {correction.reason})" for difference in found]
+    reason = corrected(case, actual) if found else None
+    if reason is None:
+        return found
+    report.corrected[case.key] = reason
+    return []
 
 
 def actual_line(case: Case) -> dict[str, Any]:
