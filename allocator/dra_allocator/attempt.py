@@ -48,6 +48,7 @@ _FEW_NODES = 8
 """Up to this many nodes counting over the whole table costs more than it saves."""
 _LINED_UP = 64
 _MAX_RESTARTS = 16
+_NO_NODES: IntArray = np.empty(0, np.int32)
 _FAILING_SEARCHED = 8
 """So many of the nodes that cannot hold the claims and on which a selector fails are searched, to tell the error."""
 
@@ -105,7 +106,7 @@ class Attempt:
         self._restarts = 0
         self._tried = 0
         self._rejected = 0
-        self._failing: IntArray = np.empty(0, np.int32)
+        self._failing: IntArray = _NO_NODES
         self._errors: dict[str, AllocationError] = {}
         self._outcome: Outcome | None = None
 

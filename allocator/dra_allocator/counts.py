@@ -41,6 +41,7 @@ class _Position(NamedTuple):
     taints: int
 
 
+_NO_ROWS: IntArray = np.empty(0, np.int32)
 _NEVER = _Position(-1, -1, -1, -1, -1)
 
 
@@ -153,6 +154,8 @@ class RequestCounts:
         table = self._view.table
         if self._at.table < 0 or table.taint_version != self._at.taints:
             return None
+        if self._at.table == table.journal.position:
+            return _NO_ROWS
         changed = table.rows_since(self._at.table)
         return None if changed is None or 2 * len(changed) > len(table.rows) else changed
 

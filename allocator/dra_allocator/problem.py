@@ -223,7 +223,7 @@ class NodeProblem:
         return masks
 
     def _held_states(self) -> list[int]:
-        states: list[int] = self.view.occupancy.states()[self.layout.rows].tolist()
+        states: list[int] = self.view.occupancy.states()[self.layout.where].tolist()
         for device in self.view.overlay.devices:
             for row in self.view.table.rows_of(device):
                 if row in self._rows:
@@ -278,7 +278,7 @@ class NodeProblem:
         return held != FREE and (held == WHOLE or (held == SHARED and not self.is_shareable(position)))
 
     def _status(self, request: ResolvedRequest) -> list[int]:
-        rows = self.layout.rows
+        rows = self.layout.where
         alive = self._base
         undecided: BoolArray | None = None
         if alive is not None and request.selectors:
@@ -291,7 +291,7 @@ class NodeProblem:
                 undecided = unsure if undecided is None else undecided | unsure
             alive = masks.match[rows] if alive is None else alive & masks.match[rows]
         if alive is None:
-            return [YES] * len(rows)
+            return [YES] * len(self)
         status: ByteArray = alive.view(np.uint8)
         if undecided is not None and undecided.any():
             status = np.where(undecided, np.uint8(OPEN), status)

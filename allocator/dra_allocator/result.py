@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from dra_allocator.candidates import Candidates
 from dra_allocator.claim import OpaqueConfig
@@ -18,6 +19,7 @@ Consumed = Callable[[Candidates, int], Mapping[str, Quantity] | None]
 """What a pick consumes of a device that is shared, by fully qualified capacity name; None: the device is not shared."""
 
 Pick = tuple[Candidates, int]
+_NODES = 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,7 @@ def _node_selector(problem: NodeProblem, positions: Sequence[int]) -> NodeSelect
     for position in positions:
         scope = _scope(problem, position)
         if problem.traits[position].binds_to_node or (scope is not None and scope.node_name is not None):
-            only = NodeSelectorRequirement("metadata.name", "In", (problem.layout.node,))
-            return NodeSelector((NodeSelectorTerm(match_fields=(only,)),))
+            return _only(problem.layout.node)
         if scope is not None and scope.selector is not None:
             for term in scope.selector.terms[:1]:
                 _add(fields, term.match_fields)
@@ -113,6 +114,13 @@ def _node_selector(problem: NodeProblem, positions: Sequence[int]) -> NodeSelect
     if not fields and not expressions:
         return None
     return NodeSelector((NodeSelectorTerm(tuple(expressions), tuple(fields)),))
+
+
+@lru_cache(_NODES)
+def _only(node: str) -> NodeSelector:
+    """Return what selects one node."""
+    name = NodeSelectorRequirement("metadata.name", "In", (node,))
+    return NodeSelector((NodeSelectorTerm(match_fields=(name,)),))
 
 
 def _scope(problem: NodeProblem, position: int) -> NodeScope | None:

@@ -83,6 +83,7 @@ class Search:
         self._holders: dict[int, list[Candidates]] = {}
         self._kinds: dict[int, Hashable] = {}
         self._failed: set[Hashable] = set()
+        self._failing: dict[Candidates, dict[int, bool]] = {}
         self.picks: list[tuple[Candidates, int]] = []
         self.steps = 0
         self._evaluated = False
@@ -336,11 +337,16 @@ class Search:
 
     def _may_fail(self, candidates: Candidates, positions: Sequence[int]) -> bool:
         """Return whether looking at one of these free devices may end in an error, which has to be reached then."""
+        failing = self._failing.setdefault(candidates, {})
         for position in positions:
             status = candidates.status[position]
-            if status == NO or not self._is_free(candidates, position):
+            if status == NO or failing.get(position) is False or not self._is_free(candidates, position):
                 continue
-            if status == OPEN or any(rule.fails(candidates, position) for rule in self._rules):
+            if status == OPEN:
+                return True
+            if position not in failing:
+                failing[position] = any(rule.fails(candidates, position) for rule in self._rules)
+            if failing[position]:
                 return True
         return False
 

@@ -78,7 +78,7 @@ class ConstrainedAttribute:
 def attribute_values(problem: NodeProblem, attribute: str) -> list[Value | None]:
     """Return the value of a fully qualified attribute per position; None: the device lacks it."""
     column = problem.view.table.rows.columns.column(ColumnKey("attribute", attribute))
-    codes = column.codes[problem.layout.rows].tolist()
+    codes = column.codes[problem.layout.where].tolist()
     known: dict[int, Value | None] = {0: None}
     for code in codes:
         if code not in known:

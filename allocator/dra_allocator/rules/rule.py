@@ -47,7 +47,7 @@ class Rule(Protocol):
         ...
 
     def fails(self, request: Candidates, position: int) -> bool:
-        """Return whether `take` raises for the device: nothing is pruned before such a device is reached."""
+        """Return whether `take` raises for the device, whatever was taken: nothing is pruned before it is reached."""
         ...
 
     def suffices(self, needs: Sequence[Need]) -> bool:
