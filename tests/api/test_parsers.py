@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dra_api.manifests.json_lines import parse_json
-from dra_api.manifests.lines import Deferred, SyntaxProblem, child_lines, line_at, line_of
+from dra_api.manifests.json_lines import _parse, parse_json
+from dra_api.manifests.json_offsets import lines_of
+from dra_api.manifests.lines import Deferred, Lines, SyntaxProblem, child_lines, line_at, line_of
 from dra_api.manifests.yaml_lines import parse_yaml, plain_scalar
 
 
@@ -62,6 +63,32 @@ def test_lines_that_are_found_late_are_right() -> None:
     assert isinstance(parsed.lines, Deferred)
     assert [line_at(parsed.lines, path) for path in ("", "a", "a[0]", "a[1].b", "a[1].c", "z")] == [1, 2, 3, 4, 4, 1]
     assert line_of(child_lines(parsed.lines, "a", "1")) == 4
+
+
+VALUES = st.recursive(
+    st.none() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(VALUES, st.sampled_from([None, 0, 2]), st.sampled_from(["", "\n", " \n\n"]))
+def test_lines_that_are_found_late_are_those_that_reading_all_finds(
+    value: object, indent: int | None, before: str
+) -> None:
+    text = before + json.dumps(value, indent=indent)
+    assert _all_lines(lines_of(text)) == _all_lines(next(_parse(text)).lines)
+
+
+def _all_lines(lines: Lines) -> object:
+    if isinstance(lines, Deferred):
+        lines = lines.get()
+    if isinstance(lines, int):
+        return lines
+    children = lines.children
+    if isinstance(children, dict):
+        return lines.line, {key: _all_lines(inner) for key, inner in children.items()}
+    return lines.line, [_all_lines(inner) for inner in children]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dra_api.manifests.json_fast import UNREAD, read_fast
+from dra_api.manifests.json_offsets import lines_of
 from dra_api.manifests.lines import MAX_DEPTH, Branch, Deferred, Lines, Parsed, SyntaxProblem, moved_to
 
 _SPACE = re.compile(r"[ \t\r\n]*")
@@ -22,7 +23,7 @@ def parse_json(text: str) -> Iterator[Parsed]:
     """Yield the documents of a text. Raises SyntaxProblem."""
     value = read_fast(text)
     if value is not UNREAD:
-        yield Parsed(value, Deferred(lambda: next(_parse(text)).lines))
+        yield Parsed(value, Deferred(lambda: lines_of(text)))
     else:
         yield from _parse(text)
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import IO, TYPE_CHECKING
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from dra_scheduler.cli.loading import Object
+from dra_scheduler.cli.table import Listing, screen
 
 if TYPE_CHECKING:
     from dra_scheduler.pending import PendingPod
@@ -21,21 +21,15 @@ _PIPE_WIDTH = 400
 
 def console(stream: IO[str] | None = None) -> Console:
     """A console that draws to the terminal's width, and does not fold lines elsewhere."""
-    stream = stream or sys.stdout
-    if stream.isatty():
-        return Console(file=stream, highlight=False)
-    return Console(file=stream, width=_PIPE_WIDTH, highlight=False, no_color=True)
+    return screen(stream or sys.stdout, _PIPE_WIDTH)
 
 
-def make_table(title: str, *columns: str) -> Table:
+def make_table(title: str, *columns: str) -> Listing:
     """An empty table with a title and the names of its columns."""
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for column in columns:
-        table.add_column(column, overflow="fold", header_style="dim")
-    return table
+    return Listing(title, columns)
 
 
-def pod_table(pods: Iterable[Object], pending: Mapping[tuple[str, str], PendingPod]) -> Table:
+def pod_table(pods: Iterable[Object], pending: Mapping[tuple[str, str], PendingPod]) -> Listing:
     """Namespace, name, node, phase and, for pods without a node, the reason."""
     table = make_table("Pods", "NAMESPACE", "NAME", "NODE", "STATUS", "CLAIMS", "REASON")
     for pod in pods:
@@ -68,7 +62,7 @@ def claim_names(pod: Object) -> list[str]:
     return names
 
 
-def claim_table(claims: Iterable[Object]) -> Table:
+def claim_table(claims: Iterable[Object]) -> Listing:
     """Namespace, name, state as kubectl prints it, devices by request, and who it is reserved for."""
     table = make_table("ResourceClaims", "NAMESPACE", "NAME", "STATE", "DEVICES", "RESERVED FOR")
     for claim in claims:
@@ -109,7 +103,7 @@ def holders(claims: Iterable[Object]) -> dict[tuple[str, str, str], list[str]]:
     return found
 
 
-def device_table(slices: Iterable[Object], claims: Iterable[Object]) -> Table:
+def device_table(slices: Iterable[Object], claims: Iterable[Object]) -> Listing:
     """A row per pool: where it is, its devices as cells, which of them are held."""
     held = holders(claims)
     table = make_table("Devices", "NODE", "DRIVER", "POOL", "DEVICES (* allocated)", "FREE")
@@ -127,7 +121,7 @@ def device_table(slices: Iterable[Object], claims: Iterable[Object]) -> Table:
     return table
 
 
-def selector_table(rows: Iterable[tuple[str, str, str, str, str]]) -> Table:
+def selector_table(rows: Iterable[tuple[str, str, str, str, str]]) -> Listing:
     """What a selector says: driver, pool, device, result, reason."""
     table = make_table("Selector", "DRIVER", "POOL", "DEVICE", "RESULT", "REASON")
     styles = {"true": "green", "error": "red"}

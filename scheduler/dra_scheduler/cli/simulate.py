@@ -6,13 +6,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-import orjson
-import yaml
-
 from dra_api.manifests import MAX_FILE, Document, Manifests, Problem, read_paths
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK, PENDING
 from dra_scheduler.cli.explained import explained_data, explained_lines
 from dra_scheduler.cli.loading import Object
+from dra_scheduler.cli.output import print_data
 from dra_scheduler.cli.show import claim_table, console, pod_table
 from dra_scheduler.cli.simulation import Simulated, simulate
 from dra_scheduler.feature_gates import OURS
@@ -99,10 +97,8 @@ def _print(result: Simulated, output: str, explain: bool) -> None:
     listed = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": items}
     if explain:
         listed["explanations"] = explained_data(result.pending.values(), result.viewer)
-    if output == "json":
-        sys.stdout.write(orjson.dumps(listed, option=orjson.OPT_INDENT_2).decode() + "\n")
-    elif output == "yaml":
-        yaml.safe_dump(listed, sys.stdout, sort_keys=False)
+    if output != "table":
+        print_data(listed, output)
     else:
         screen = console()
         screen.print(pod_table(result.pods, result.pending))

@@ -42,7 +42,7 @@ async def run_shadow(
     called with the figures as they grow, once all is read. Raises as `discover` and `followed` do.
     """
     tally = Tally()
-    work = _shadow(transport, settings, clock, random, tally, names, tell, began)
+    work = _shadow(transport, settings, clock, random, tally=tally, names=names, tell=tell, began=began)
     await _until(stop, work)
     return tally
 
@@ -52,6 +52,7 @@ async def _shadow(
     settings: Settings,
     clock: Clock,
     random: Random,
+    *,
     tally: Tally,
     names: tuple[str, ...] | None,
     tell: Callable[[Compared], None],
