@@ -6,6 +6,7 @@ from dra_cel.ast import Call, ListExpr, Literal, MapExpr, Node
 from dra_cel.checker import Checked
 from dra_cel.errors import CompileError, EvaluationError
 from dra_cel.functions.formatting import CLAUSES, Clause, parse_format
+from dra_cel.types import DYN
 
 
 def check_format(checked: Checked, node: Call) -> None:
@@ -34,7 +35,8 @@ def check_format(checked: Checked, node: Call) -> None:
 
 def _check_argument(checked: Checked, clause: Clause, node: Node) -> None:
     type_ = checked.types[node]
-    if not type_.is_dyn and type_.kind not in clause.kinds:
+    # Only dyn passes unseen: `any`, the type of attributes in a new expression without lists, does not.
+    if type_ != DYN and type_.kind not in clause.kinds:
         message = f"error during formatting: {clause.rule}, was given {type_}"
         raise CompileError(message, checked.text, node.offset)
     if clause is not CLAUSES["s"]:

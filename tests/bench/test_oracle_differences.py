@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from dra_bench.oracle import compare, compare_expressions, generate_clusters, quantities
+from dra_bench.oracle import compare, compare_expressions, generate_clusters, quantities, studies
 from dra_bench.oracle.compare import Answer
 from dra_bench.oracle.compare_expressions import Evaluation, differences
 from dra_bench.oracle.process import Oracle
@@ -97,3 +98,14 @@ def test_an_attempt_of_ours_that_takes_too_long_is_said_to_be_too_slow(monkeypat
     monkeypatch.setattr(compare, "OUR_SECONDS", 0.0)
     outcomes = {compare.ours(generate_clusters.generate(seed)).outcome for seed in range(10)}
     assert "too slow" in outcomes
+
+
+def test_tolerations_are_compared_as_the_api_server_completes_them() -> None:
+    assert answer(tolerations=[{"key": "x"}]).same(answer(tolerations=[{"key": "x", "operator": "Equal"}]))
+    assert not answer(tolerations=[{"key": "x"}]).same(answer(tolerations=[{"key": "x", "operator": "Exists"}]))
+
+
+def test_a_third_of_the_expressions_are_new_ones_with_any_gates() -> None:
+    settings = Counter(studies._setting(seed) for seed in range(300))
+    assert len(settings) == 5
+    assert 0.5 < settings[compare_expressions.STORED] / 300 < 0.8

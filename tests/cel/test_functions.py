@@ -2,6 +2,7 @@
 
 import pytest
 
+from dra_cel import CompileError, compile_selector
 from support.cel_devices import outcomes
 
 LISTS = [
@@ -159,3 +160,13 @@ UNUSUAL_LISTS = [
 @pytest.mark.parametrize(("text", "expected"), [*LISTS, *UNUSUAL_LISTS, *NETWORK, *URLS, *FORMATS, *TEXT, *TIMES])
 def test_functions_do_what_kubernetes_does(text: str, expected: str) -> None:
     assert outcomes(text) == expected
+
+
+@pytest.mark.parametrize("clause", ["%s", "%d", "%f", "%e", "%x", "%o", "%b"])
+def test_new_expressions_without_lists_can_format_no_attribute_unless_it_is_made_dyn(clause: str) -> None:
+    attribute = 'device.attributes["gpu.example.com"].index'
+    text = f'"{clause}".format([{{}}]) == ""'
+    compile_selector(text.format(attribute), new_expression=True)
+    compile_selector(text.format(f"dyn({attribute})"), new_expression=True, list_attributes=False)
+    with pytest.raises(CompileError, match=r"was given google\.protobuf\.Any"):
+        compile_selector(text.format(attribute), new_expression=True, list_attributes=False)

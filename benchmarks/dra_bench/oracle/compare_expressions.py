@@ -19,7 +19,26 @@ from dra_cel.selector import Selector, compile_selector
 JSON = dict[str, Any]
 _RECOVERED = "internal error:"
 """How the text starts where evaluation panicked and was recovered: the whole expression fails, `||` or not."""
-GATES = {"EnableConsumableCapacity": True, "EnableListTypeAttributes": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What an expression is compiled as: stored or new, and which gates are on (they count for new ones)."""
+
+    new_expression: bool = False
+    list_attributes: bool = True
+    consumable_capacity: bool = True
+
+    def question(self) -> JSON:
+        """What the oracle wants to know."""
+        gates = {
+            "EnableConsumableCapacity": self.consumable_capacity,
+            "EnableListTypeAttributes": self.list_attributes,
+        }
+        return {"envType": "NewExpressions" if self.new_expression else "StoredExpressions", "gates": gates}
+
+
+STORED = Setting()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +57,10 @@ class Evaluation:
     detail: str = ""
 
 
-def kubernetes(oracle: Oracle, text: str, devices: Sequence[JSON]) -> Evaluation:
+def kubernetes(oracle: Oracle, text: str, devices: Sequence[JSON], setting: Setting = STORED) -> Evaluation:
     """Ask Kubernetes."""
     try:
-        answer = oracle.ask({"kind": "cel", "expression": text, "devices": devices, "gates": GATES})
+        answer = oracle.ask({"kind": "cel", "expression": text, "devices": devices, **setting.question()})
     except OraclePanicError as error:
         return Evaluation("P" * len(devices), detail=str(error).splitlines()[0])
     letters = "".join(
@@ -61,11 +80,16 @@ def _within_limit(cost: int | None) -> int | None:
     return None if cost is None or cost > COST_LIMIT else cost
 
 
-def ours(text: str, devices: Sequence[JSON]) -> Evaluation:
+def ours(text: str, devices: Sequence[JSON], setting: Setting = STORED) -> Evaluation:
     """Compile once, evaluate each device alone, then all over columns."""
     fields = [device_fields(device) for device in devices]
     try:
-        selector = compile_selector(text)
+        selector = compile_selector(
+            text,
+            new_expression=setting.new_expression,
+            list_attributes=setting.list_attributes,
+            consumable_capacity=setting.consumable_capacity,
+        )
     except CompileError as error:
         return Evaluation("C" * len(devices), detail=str(error))
     except Exception:  # as below

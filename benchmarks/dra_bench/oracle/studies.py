@@ -10,7 +10,8 @@ import orjson
 
 from dra_bench.oracle import compare_expressions, generate_clusters, generate_expressions
 from dra_bench.oracle.classify import Verdict, judge
-from dra_bench.oracle.compare_expressions import Evaluation, differences
+from dra_bench.oracle.compare_expressions import STORED, Evaluation, Setting, differences
+from dra_bench.oracle.draw import Draw
 from dra_bench.oracle.errors import OracleError
 from dra_bench.oracle.generate_expressions import Expression
 from dra_bench.oracle.process import Oracle
@@ -64,13 +65,14 @@ def _cluster_report(oracle: Oracle, case: JSON, verdict: Verdict) -> str:
 def expression(oracle: Oracle, seed: int) -> Finding:
     """One random expression over random devices, alone and over columns, with costs."""
     made, devices = generate_expressions.generate(seed), generate_expressions.devices(seed)
-    theirs, mine = _evaluations(oracle, made, devices)
+    setting = _setting(seed)
+    theirs, mine = _evaluations(oracle, made, devices, setting)
     found = differences(theirs, mine)
     if not found:
         return Finding(EQUAL)
     if "panic" in found:
         return Finding("Kubernetes panics")
-    if _unstable(oracle, made, devices, theirs):
+    if _unstable(oracle, made, devices, setting, theirs):
         return Finding("Kubernetes varies")
     if found == ["letters"] and ".sub(" in str(made) and _LEAST in str(made):
         return Finding("Kubernetes' quantity wraps")
@@ -78,32 +80,47 @@ def expression(oracle: Oracle, seed: int) -> Finding:
         return Finding("keys by identity")  # for Kubernetes two lists or maps are the same key only if one is the other
     if found == ["cost"] and ".validate(" in str(made):
         return Finding("wording of formats")  # what a check of a format finds is text, which is ours, and has a size
-    return Finding(f"unexplained {found[0]}", lambda: _expression_report(oracle, made, devices, found[0]))
+    return Finding(f"unexplained {found[0]}", lambda: _expression_report(oracle, made, devices, setting, found[0]))
+
+
+def _setting(seed: int) -> Setting:
+    """A third of the expressions are new ones, with some gates off."""
+    draw = Draw(f"setting {seed}")
+    if draw.chance(0.67):
+        return STORED
+    return Setting(True, list_attributes=draw.chance(0.5), consumable_capacity=draw.chance(0.5))
 
 
 def _fails_more(theirs: Evaluation, mine: Evaluation) -> bool:
     return all(one in (other, "E") for one, other in zip(mine.letters, theirs.letters, strict=True))
 
 
-def _evaluations(oracle: Oracle, made: Expression, devices: list[JSON]) -> tuple[Evaluation, Evaluation]:
-    return compare_expressions.kubernetes(oracle, str(made), devices), compare_expressions.ours(str(made), devices)
+def _evaluations(
+    oracle: Oracle, made: Expression, devices: list[JSON], setting: Setting
+) -> tuple[Evaluation, Evaluation]:
+    theirs = compare_expressions.kubernetes(oracle, str(made), devices, setting)
+    return theirs, compare_expressions.ours(str(made), devices, setting)
 
 
-def _unstable(oracle: Oracle, made: Expression, devices: list[JSON], first: Evaluation) -> bool:
+def _unstable(oracle: Oracle, made: Expression, devices: list[JSON], setting: Setting, first: Evaluation) -> bool:
     """Whether Kubernetes itself answers differently from run to run: Go's maps have a random order."""
-    return any(compare_expressions.kubernetes(oracle, str(made), devices) != first for _ in range(12))
+    return any(compare_expressions.kubernetes(oracle, str(made), devices, setting) != first for _ in range(12))
 
 
-def _expression_report(oracle: Oracle, made: Expression, devices: list[JSON], kind: str) -> str:
+def _expression_report(oracle: Oracle, made: Expression, devices: list[JSON], setting: Setting, kind: str) -> str:
     progress = True
     while progress:
         progress = False
         for smaller in sorted(made.smaller(), key=lambda one: len(str(one))):
-            if len(str(smaller)) < len(str(made)) and kind in differences(*_evaluations(oracle, smaller, devices)):
+            if len(str(smaller)) < len(str(made)) and kind in differences(
+                *_evaluations(oracle, smaller, devices, setting)
+            ):
                 made, progress = smaller, True
                 break
-    theirs, mine = _evaluations(oracle, made, devices)
-    return f"{made}\n  Kubernetes: {theirs}\n  ours:       {mine}\n  devices: {orjson.dumps(devices).decode()}"
+    theirs, mine = _evaluations(oracle, made, devices, setting)
+    return (
+        f"{made} ({setting})\n  Kubernetes: {theirs}\n  ours:       {mine}\n  devices: {orjson.dumps(devices).decode()}"
+    )
 
 
 def quantity(oracle: Oracle, seed: int) -> Finding:
