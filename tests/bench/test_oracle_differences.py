@@ -76,7 +76,7 @@ def test_our_evaluation_has_letters_alone_and_over_columns_and_costs() -> None:
     devices = [{"driver": "d", "attributes": {"x": {"int": 1}}}, {"driver": "d"}]
     mine = compare_expressions.ours('device.attributes["d"].x == 1', devices)
     assert (mine.letters, mine.columns) == ("TE", "TE")
-    assert mine.costs[1] is None
+    assert mine.costs[1] == 5
     assert compare_expressions.ours("1 +", devices).letters == "CC"
 
 
