@@ -4,8 +4,9 @@
       ^                                                            | that fails as well: the pod misses
       +-- again, with what the first pod that missed teaches <------+
 
-* A node's pods are allocated anew by one exact search over all of their claims: two pods that ask for [whole, half]
-  get halves. For equal pods and devices that belong to nodes this finds a place for as many as there are.
+* A node's pods are allocated anew by one exact search over all of their claims, together with those of pods elsewhere
+  whose devices this node reaches too (`Beside`). For equal pods and devices that belong to nodes this finds a place
+  for as many as there are.
 * The pod that missed shares a claim that was allocated for another one: that one avoids the node the next time.
 * Else the pod that missed comes first in the next round.
 * After that the whole begins anew with the first alternative of every prioritized list left out, then the second, and
@@ -14,8 +15,7 @@
 
 Bounded by `ROUNDS` and by time; a group whose search found nothing is not searched for again for `PAUSE` times as long
 as that took. It is no complete search: in a large group or cluster it can miss a place that needs two pods to move for
-reasons that only show together, and in any it can miss other devices for pods on different nodes that compete for the
-same ones, beyond what the order of the pods and the alternatives of their lists give.
+reasons that only show together.
 """
 
 from __future__ import annotations
@@ -28,21 +28,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dra_allocator.allocator import Allocator
-from dra_allocator.outcome import Allocation
-from dra_allocator.view import View
 from dra_api.clock import Clock
-from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.group_store import Key
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.budget import TimeBudget
 from dra_scheduler.cycle.cycle import Cycle
-from dra_scheduler.cycle.decision import Bind, ClaimPlan, Reject
-from dra_scheduler.cycle.extended_resources import backed_resources
-from dra_scheduler.cycle.node_resources import GATE as NODE_RESOURCES
-from dra_scheduler.cycle.pod_claims import PodClaims, resolve
+from dra_scheduler.cycle.decision import Bind, Reject
+from dra_scheduler.cycle.pod_claims import resolve
 from dra_scheduler.cycle.terms import Terms
 from dra_scheduler.errors import SchedulerError
+from dra_scheduler.gang.beside import Beside
 from dra_scheduler.gang.trial import Trial
 from dra_scheduler.settings import Settings
 
@@ -87,7 +83,7 @@ class JointSearch:
     def __init__(self, cluster: Cluster, cycle: Cycle, allocator: Allocator, settings: Settings, clock: Clock) -> None:
         self._cluster = cluster
         self._cycle = cycle
-        self._allocator = allocator
+        self._beside = Beside(cluster, cycle, allocator, settings, clock)
         self._settings = settings
         self._clock = clock
         self._pauses: OrderedDict[Key, float] = OrderedDict()
@@ -158,7 +154,7 @@ class JointSearch:
                 raise ChangedError(f"pod {pod.namespace}/{pod.name} changed while its group was decided")
             if isinstance(decision, Bind):
                 trial.add(pod, decision)
-            elif not await self._beside(pod, decision, terms, trial):
+            elif not await self._beside.put(pod, decision, terms, trial):
                 first = first or self._miss(pod, decision, trial)
                 missed += 1
                 if len(plan.order) - missed < need:
@@ -171,60 +167,6 @@ class JointSearch:
             if giver is not None:
                 return _Miss(pod, giver, trial.node_of(giver))
         return _Miss(pod, None)
-
-    async def _beside(self, pod: PodInfo, reject: Reject, terms: Terms, trial: Trial) -> bool:
-        """Put a pod on a node where others of the group are, by allocating their claims anew together with its own."""
-        claims = resolve(pod, self._cluster.claims)
-        if "DynamicResources" not in reject.plugins or isinstance(claims, str) or not claims.unallocated:
-            return False
-        if self._cluster.gates.enabled(NODE_RESOURCES) or backed_resources(pod, self._cluster):
-            # What the devices take of the node, or serve of it, would have to be worked out anew for all of them.
-            return False
-        left = self._cycle.nodes_left(pod, claims, terms)
-        for node in trial.nodes():
-            row = self._cluster.nodes.row(node)
-            others = trial.own_claims(node)
-            if row is None or row not in left or not others:
-                continue
-            view = self._cluster.view().without(claim.uid for claim in others)
-            found = await self._allocate(view, [*others, *claims.unallocated], row, terms)
-            if found is None or trial.own_claims(node) != others or not view.unchanged(found.stamp):
-                continue
-            if self._still_so(pod, claims, row, terms):
-                self._take(pod, claims, found, others, trial)
-                return True
-        return False
-
-    def _still_so(self, pod: PodInfo, claims: PodClaims, row: int, terms: Terms) -> bool:
-        """Whether what was asked of the allocator is what would be asked now: in the tick in which it is assumed."""
-        now = self._cluster.pods.get(pod.uid)
-        if now is not pod or resolve(pod, self._cluster.claims) != claims:
-            return False
-        return row in self._cycle.nodes_left(pod, claims, terms)
-
-    async def _allocate(self, view: View, claims: Sequence[Claim], row: int, terms: Terms) -> Allocation | None:
-        specs = terms.specs([claim.spec for claim in claims if claim.spec is not None])
-        node = self._cluster.nodes.engine_ids[[row]]
-        limit = TimeBudget(self._clock, self._settings.filter_timeout)
-        attempt = self._allocator.allocate(view, specs, node, limit=limit)
-        while True:
-            outcome = attempt.step(TimeBudget(self._clock, self._settings.slice))
-            # Also after the last slice: the next node follows.
-            await asyncio.sleep(0)
-            if outcome is not None:
-                return outcome if isinstance(outcome, Allocation) else None
-
-    def _take(self, pod: PodInfo, claims: PodClaims, found: Allocation, others: Sequence[Claim], trial: Trial) -> None:
-        results = {entry.claim_uid: entry.result for entry in found.claims}
-        trial.reassign((claim, results[claim.uid]) for claim in others)
-        mine = {claim.uid: results[claim.uid] for claim in claims.unallocated}
-        joined = {c.uid: c.assumed for c in claims.allocated if c.allocation is None and c.assumed is not None}
-        self._cluster.assume(pod.uid, found.node, (mine | joined).items(), tell=False)
-        plans = (
-            ClaimPlan(claim.uid, claim.namespace, claim.name, mine.get(claim.uid) or joined.get(claim.uid))
-            for claim in (*claims.unallocated, *claims.allocated)
-        )
-        trial.add(pod, Bind(found.node, tuple(plans)))
 
     def _alternatives(self, pods: Sequence[PodInfo]) -> int:
         """Return how long the longest prioritized list of the pods' claims is, 1 if there is none."""

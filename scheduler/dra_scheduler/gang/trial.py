@@ -57,11 +57,15 @@ class Trial:
         return next((uid for uid, placed in self.placed.items() if claim_uid in placed.shares), None)
 
     def own_claims(self, node: str) -> list[Claim]:
-        """Return the claims allocated in this trial whose pods are all on this node: they can be allocated anew."""
+        """Return the claims allocated in this trial whose pods are all on this node."""
         here = {uid for uid, placed in self.placed.items() if placed.bind.node == node}
-        uids = dict.fromkeys(share for uid in here for share in self.placed[uid].shares)
+        return [claim for claim in self.claims() if claim.sharers <= here]
+
+    def claims(self) -> list[Claim]:
+        """Return the claims allocated in this trial, for its pods only: they can be allocated anew."""
+        uids = dict.fromkeys(share for placed in self.placed.values() for share in placed.shares)
         claims = (self._cluster.claims.by_uid(uid) for uid in uids)
-        return [c for c in claims if c is not None and c.spec is not None and c.sharers <= here]
+        return [c for c in claims if c is not None and c.spec is not None and c.sharers <= self.placed.keys()]
 
     def reassign(self, results: Iterable[tuple[Claim, AllocationResult]]) -> None:
         """Give claims of the trial other devices."""

@@ -8,6 +8,7 @@ import pytest
 
 from dra_scheduler.settings import Settings
 from support.gangs import (
+    GATES,
     SETTINGS,
     counters_slice,
     group_condition,
@@ -64,7 +65,8 @@ def test_a_gang_that_does_not_fit_holds_nothing_and_says_what_is_missing() -> No
     on_stage(play, SETTINGS)
 
 
-def test_two_pods_that_would_starve_each_other_get_halves() -> None:
+@pytest.mark.parametrize("more", [{}, {"DRANodeAllocatableResources": True}])
+def test_two_pods_that_would_starve_each_other_get_halves(more: dict[str, bool]) -> None:
     async def play(stage: Stage) -> None:
         await stage.create(device_class(), whole_or_half(), node("n1"), halves_slice("n1"), counters_slice("n1"))
         await stage.create(pod_group(min_count=2), member("a", template="gpu"), member("b", template="gpu"))
@@ -74,7 +76,7 @@ def test_two_pods_that_would_starve_each_other_get_halves() -> None:
         assert sorted(each["device"] for (each,) in results) == ["half-0-a", "half-0-b"]
         assert {each["request"] for (each,) in results} == {"gpu/half"}
 
-    on_stage(play, SETTINGS)
+    on_stage(play, Settings(feature_gates=GATES | more))
 
 
 def shared(name: str) -> list[Raw]:
@@ -165,6 +167,38 @@ def test_halves_of_a_card_that_all_nodes_reach_go_to_pods_on_different_nodes() -
         await stage.create(device_class(), whole_or_half(), node("n1", cpu="1"), node("n2", cpu="1"), pod_group())
         await stage.create(halves_slice("net", **everywhere), counters_slice("net", **everywhere))
         await stage.create(member("a", template="gpu", cpu="1"), member("b", template="gpu", cpu="1"))
+        await stage.settle(1)
+        assert sorted((await stage.nodes_of_pods()).values()) == ["n1", "n2"]
+
+    on_stage(play, SETTINGS)
+
+
+def ports(name: str, *choices: str) -> Raw:
+    """A claim for some devices: one of each choice of names."""
+    made = claim(name)
+    made["spec"]["devices"]["requests"] = [
+        {
+            "name": f"r{number}",
+            "exactly": {
+                "deviceClassName": "gpu",
+                "selectors": [{"cel": {"expression": f'device.attributes["gpu.example.com"].name in {names}'}}],
+            },
+        }
+        for number, names in enumerate(str(each.split()) for each in choices)
+    ]
+    return made
+
+
+def test_pods_on_different_nodes_get_the_devices_in_the_network_with_which_both_can_be() -> None:
+    async def play(stage: Stage) -> None:
+        net = resource_slice("net", 0)
+        del net["spec"]["nodeName"]
+        net["spec"] |= {"allNodes": True}
+        net["spec"]["devices"] = [{"name": n, "attributes": {"name": {"string": n}}} for n in ("d1", "d2", "d3", "d4")]
+        await stage.create(device_class(), net, node("n1", cpu="1"), node("n2", cpu="1"), pod_group())
+        # Whoever comes first takes what the other one needs: it has to take the second best.
+        await stage.create(ports("ca", "d1", "d2 d3"), ports("cb", "d2", "d3 d4"))
+        await stage.create(member("a", claim="ca", cpu="1"), member("b", claim="cb", cpu="1"))
         await stage.settle(1)
         assert sorted((await stage.nodes_of_pods()).values()) == ["n1", "n2"]
 
