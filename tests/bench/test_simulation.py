@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from dra_bench.simulation.state import State
 
 JSON = dict[str, Any]
 NODE = "n0"
+SPECIAL = "resource.kubernetes.io/extended-resource-claim"
 
 
 def named(*found: JSON) -> dict[str, JSON]:
@@ -104,6 +106,53 @@ def test_a_bound_pod_without_what_it_needs_is_found(wrong: JSON, text: str) -> N
 def test_a_pod_on_another_node_than_its_devices_is_found() -> None:
     held = claim("a", result("gpu-0"), users=("p",))
     assert "cannot be used" in found(state(held, pods=(pod("p", "a", "n1"),), nodes=2))
+
+
+def test_a_bound_pod_whose_devices_are_not_attached_is_found() -> None:
+    port = {**result("port-0", objects.FABRIC, bindingConditions=[objects.ATTACHED])}
+    held = claim("a", port, users=("p",))
+    assert "devices of claim a are not attached" in found(state(held, pods=(pod("p", "a", NODE),)))
+    told = {key: port[key] for key in ("driver", "pool", "device")}
+    held["status"]["devices"] = [{**told, "conditions": [{"type": objects.ATTACHED, "status": "True"}]}]
+    assert found(state(held, pods=(pod("p", "a", NODE),))) == ""
+
+
+def test_a_node_whose_devices_take_more_cpu_than_it_has_is_found() -> None:
+    pods, claims = [], []
+    for number in range(4):
+        name = f"p{number}"
+        one = pod(name, name, NODE)
+        mapping = [{"name": "cpu", "quantity": objects.CORES_EACH}]
+        one["status"] = {"nodeAllocatableResourceClaimStatuses": [{"resourceClaimName": name, "mapping": mapping}]}
+        pods.append(one)
+        claims.append(claim(name, result(f"cores-{number}", objects.CORES), users=(name,)))
+    assert found(state(*claims[:3], pods=tuple(pods[:3]))) == ""
+    assert "of 64 cpu is taken" in found(state(*claims, pods=tuple(pods)))
+
+
+def test_admin_access_and_ended_pods_take_nothing_and_an_ended_pod_has_nothing_reserved() -> None:
+    watching = claim("b", result("gpu-0", adminAccess=True), users=("q",), ask="watching")
+    done = pod("p", "a", NODE) | {"status": {"phase": "Succeeded"}}
+    using = claim("a", result("gpu-0"), users=("p",))
+    assert "a pod, or group of pods, that is gone" in found(state(using, watching, pods=(done, pod("q", "b", NODE))))
+    free = claim("a", result("gpu-0"))
+    assert found(state(free, watching, pods=(done, pod("q", "b", NODE)))) == ""
+
+
+def test_a_special_claim_that_no_pod_uses_is_found() -> None:
+    waits = objects.extended_pod("x", 3)
+    waits["metadata"]["uid"] = "x"
+    owned = claim("x-1", ownerReferences=[{"kind": "Pod", "uid": "x"}], annotations={SPECIAL: "true"})
+    assert found(state(owned, pods=(waits,))) == "claim x-1 for extended resources is left of an attempt that failed"
+    waits = objects.extended_pod("x", 2)
+    waits["metadata"]["uid"] = "x"
+    assert found(state(pods=(waits,))) == "pod x waits although it fits on n0"
+
+
+def test_a_taint_rule_keeps_a_pod_from_a_device() -> None:
+    waits = state(claim("a"), pods=(pod("p", "a"),), cards=1)
+    assert found(waits) == "pod p waits although it fits on n0"
+    assert found(replace(waits, rules=named(objects.taint_rule(f"{NODE}-gpu", "gpu-0")))) == ""
 
 
 def test_what_is_left_of_pods_that_are_gone_is_found() -> None:

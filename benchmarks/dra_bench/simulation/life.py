@@ -9,10 +9,11 @@ from typing import Any
 from dra_api.references import find_resource
 from dra_api.transport import MERGE_PATCH
 from dra_bench.simulation import objects
+from dra_bench.simulation.drivers import Drivers
 from dra_bench.simulation.faults import Faults
 from dra_bench.simulation.judge import violations
-from dra_bench.simulation.state import read_state
-from dra_embedded.clients.api import Api
+from dra_bench.simulation.state import ended, read_state
+from dra_embedded.clients.api import Api, RefusedError
 from dra_embedded.cluster import EmbeddedCluster
 from dra_embedded.virtual_time import VirtualClock, run_virtual
 from dra_scheduler.scheduler import Scheduler
@@ -25,7 +26,9 @@ PAUSES = (0.0, 0.001, 0.05, 2.0, 20.0)
 REST = 60.0
 """Seconds without faults before the judgement: watches that were cut last come back, backoffs end."""
 STEPS = (5, 60)
-SETTINGS = Settings(feature_gates={"GenericWorkload": True, "DRAWorkloadResourceClaims": True})
+GATES = ("GenericWorkload", "DRAWorkloadResourceClaims", "DRANodeAllocatableResources")
+SETTINGS = Settings(feature_gates=dict.fromkeys(GATES, True), binding_timeout=30)
+ADMIN_LABEL = "resource.kubernetes.io/admin-access"
 
 
 class Life:
@@ -51,6 +54,7 @@ class Life:
         }
         self._generation = 1
         self._rivals: list[JSON] = []
+        self._drivers = Drivers(self._api, source)
 
     async def run(self) -> list[str]:
         """Live; returns what is wrong in the end."""
@@ -63,27 +67,39 @@ class Life:
             await self._restart()
         while self._rivals:
             await self._rival_ends()
+        attaching = asyncio.create_task(self._drivers.attach_for_ever(), name="drivers")
         await asyncio.sleep(REST)
         await self._settle()
         found = list(violations(await read_state(self._api)))
+        attaching.cancel()
+        await asyncio.gather(attaching, return_exceptions=True)
         await self._end()
         return found
 
     async def _begin(self) -> None:
-        for one in (*objects.classes(), *objects.templates(), objects.shared_claim("shared")):
+        labels = {"metadata": {"labels": {ADMIN_LABEL: "true"}}}
+        await self._api.request("PATCH", f"/api/v1/namespaces/{objects.NAMESPACE}", labels, content_type=MERGE_PATCH)
+        shared = objects.shared_claim("shared"), objects.fabric(self._source.randint(1, 3))
+        for one in (*objects.classes(), *objects.templates(), *shared):
             await self._create(one)
-        for name, (kind, count) in self._cards.items():
+        for name in self._cards:
             await self._create(objects.node(name))
-            await self._create(objects.nics(name))
-            await self._create(objects.cards(name, kind, count))
-            if kind == "partitions":
-                await self._create(objects.counters(name, count))
+            for one in self._slices(name):
+                await self._create(one)
         await self._start()
 
+    def _slices(self, name: str) -> list[JSON]:
+        """What is published for a node."""
+        kind, count = self._cards[name]
+        made = [objects.nics(name), objects.cores(name), objects.cards(name, kind, count, self._generation)]
+        return [*made, objects.counters(name, count, self._generation)] if kind == "partitions" else made
+
     async def _step(self) -> None:
-        others = [self._cordon, self._republish, self._crash, self._crash_at_a_write, self._rival, self._rival_ends]
+        pods = [self._add_pod] * 8 + [self._add_extended] * 2 + [self._end_pod] * 3 + [self._finish_pod]
         gangs = [self._add_gang, self._add_gang, self._end_gang]
-        await self._source.choice([self._add_pod] * 8 + [self._end_pod] * 3 + gangs + others)()
+        devices = [self._republish, self._rival, self._rival_ends, self._taint, self._report, self._report]
+        others = [self._cordon, self._replace_node, self._crash, self._crash_at_a_write]
+        await self._source.choice(pods + gangs + devices + others)()
         await asyncio.sleep(self._source.choice(PAUSES))
         if self._faults.ended.is_set():
             await self._restart()
@@ -96,6 +112,13 @@ class Life:
         self._note(f"pod {name} asks for {template or 'the shared claim'}")
         self._pods.append(made)
         await self._create(made)
+
+    async def _add_extended(self) -> None:
+        self._made += 1
+        name, count = f"x{self._made}", self._source.randint(1, 2)
+        self._note(f"pod {name} asks for {count} as an extended resource")
+        self._pods.append(objects.extended_pod(name, count))
+        await self._create(self._pods[-1])
 
     async def _add_gang(self) -> None:
         """A group of two or three pods: each with devices of its own, or all with one claim, theirs or the group's."""
@@ -122,13 +145,45 @@ class Life:
             parts = self._gangs.pop(self._source.randrange(len(self._gangs)))
             self._note(f"gang {parts[0]['metadata']['name'].partition('-')[0]} is deleted")
             for one in parts:
-                await self._api.request("DELETE", _path(one))
+                await self._delete(one)
 
     async def _end_pod(self) -> None:
         if self._pods:
             pod = self._pods.pop(self._source.randrange(len(self._pods)))
             self._note(f"pod {pod['metadata']['name']} is deleted")
-            await self._api.request("DELETE", _path(pod))
+            await self._delete(pod)
+
+    async def _finish_pod(self) -> None:
+        """A pod that runs ends by itself; it stays until it is deleted."""
+        pods = (await read_state(self._api)).pods.values()
+        running = [pod for pod in pods if pod.get("status", {}).get("phase") == "Running"]
+        kubelet = self._cluster.kubelet
+        if running and kubelet is not None:
+            name = self._source.choice(running)["metadata"]["name"]
+            self._note(f"pod {name} ends")
+            kubelet.finish(objects.NAMESPACE, name)
+
+    async def _taint(self) -> None:
+        self._note(await self._drivers.taint())
+
+    async def _report(self) -> None:
+        for text in await self._drivers.report(0.3):
+            self._note(text)
+
+    async def _replace_node(self) -> None:
+        """A node goes, and its pods after it; one of the same name comes."""
+        name = self._source.choice(sorted(self._cards))
+        self._note(f"node {name} is deleted")
+        for one in (objects.node(name), *self._slices(name)):
+            await self._delete(one)
+        await asyncio.sleep(self._source.choice([0.0, 0.1, 5.0]))
+        for pod in (await read_state(self._api)).pods.values():
+            if pod["spec"].get("nodeName") == name and not ended(pod):
+                await self._delete({"apiVersion": "v1", "kind": "Pod", **pod})
+        self._note(f"node {name} is there again")
+        self._cordoned.discard(name)
+        for one in (objects.node(name), *self._slices(name)):
+            await self._create(one)
 
     async def _cordon(self) -> None:
         name = self._source.choice(sorted(self._cards))
@@ -176,7 +231,7 @@ class Life:
         if self._rivals:
             claim = self._rivals.pop()
             self._note(f"{claim['metadata']['name']} is deleted")
-            await self._api.request("DELETE", _path(claim))
+            await self._delete(claim)
 
     async def _crash(self) -> None:
         self._note("the scheduler crashes")
@@ -226,6 +281,14 @@ class Life:
 
     async def _create(self, obj: JSON) -> None:
         await self._api.request("POST", _path(obj).rpartition("/")[0], obj)
+
+    async def _delete(self, obj: JSON) -> None:
+        """Delete what may have gone already: with its node, say."""
+        try:
+            await self._api.request("DELETE", _path(obj))
+        except RefusedError as error:
+            if error.status != 404:
+                raise
 
     async def _patch(self, obj: JSON, change: JSON) -> None:
         await self._api.request("PATCH", _path(obj), change, content_type=MERGE_PATCH)

@@ -1,7 +1,10 @@
-"""What the simulated cluster is made of, as API objects: devices of three kinds, and pods that ask for them.
+"""What the simulated cluster is made of, as API objects: devices of several kinds, and pods that ask for them.
 
-gpu    one user each; plain, or partitions (a whole card or its halves) that share the card's counters
-nic    shared by many: each user takes some of its bandwidth
+gpu     one user each; plain, or partitions (a whole card or its halves) that share the card's counters; claims with
+        admin access use them beside others, and pods can ask for them as for an extended resource
+nic     shared by many: each user takes some of its bandwidth
+fabric  reached from every node; has to be attached to one before its pod may start
+cores   takes a good part of its node's cpu
 """
 
 from __future__ import annotations
@@ -14,11 +17,19 @@ GROUP = "resource.k8s.io/v1"
 GPU = "gpu.example.com"
 NIC = "nic.example.com"
 NAMESPACE = "default"
+FABRIC = "fabric.example.com"
+CORES = "cores.example.com"
 NIC_BANDWIDTH = 10
+ATTACHED, BROKEN = "Attached", "Broken"
+"""The conditions of a fabric's devices."""
+CPU, CORES_EACH, POD_CPU = "64", "20", "100m"
+"""What a node has, what each `cores` device takes of it, and each pod."""
+RESOURCE = "example.com/gpu"
+"""The extended resource that the class of gpus stands for."""
 KINDS = ("plain", "partitions")
 """What cards a node has."""
 
-_CLASSES = {"gpu": GPU, "nic": NIC}
+_CLASSES = {"gpu": GPU, "nic": NIC, "fabric": FABRIC, "cores": CORES}
 
 
 def node(name: str) -> JSON:
@@ -27,7 +38,7 @@ def node(name: str) -> JSON:
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
-        "status": {"allocatable": {"cpu": "64", "memory": "64Gi", "pods": "500"}},
+        "status": {"allocatable": {"cpu": CPU, "memory": "64Gi", "pods": "500"}},
     }
 
 
@@ -38,7 +49,8 @@ def classes() -> list[JSON]:
             "apiVersion": GROUP,
             "kind": "DeviceClass",
             "metadata": {"name": name},
-            "spec": {"selectors": [{"cel": {"expression": f'device.driver == "{driver}"'}}]},
+            "spec": {"selectors": [{"cel": {"expression": f'device.driver == "{driver}"'}}]}
+            | ({"extendedResourceName": RESOURCE} if name == "gpu" else {}),
         }
         for name, driver in _CLASSES.items()
     ]
@@ -75,6 +87,35 @@ def nics(node_name: str) -> JSON:
     return _slice(node_name, NIC, "nics", 1, 1, devices=[device])
 
 
+def cores(node_name: str) -> JSON:
+    """The slice of what takes a node's cpu: one device more than the node has room for."""
+    takes = {"cpu": {"mapping": {"deviceMultiplier": CORES_EACH}}}
+    devices = [{"name": f"cores-{number}", "nodeAllocatableResources": takes} for number in range(4)]
+    return _slice(node_name, CORES, "cores", 1, 1, devices=devices)
+
+
+def fabric(count: int) -> JSON:
+    """The slice of what every node reaches."""
+    conditions = {"bindingConditions": [ATTACHED], "bindingFailureConditions": [BROKEN]}
+    devices = [{"name": f"port-{number}", **conditions} for number in range(count)]
+    made = _slice("all", FABRIC, "fabric", 1, 1, devices=devices)
+    del made["spec"]["nodeName"]
+    made["spec"]["allNodes"] = True
+    return made
+
+
+def taint_rule(pool: str, device: str) -> JSON:
+    """What keeps new pods off a gpu."""
+    selector = {"driver": GPU, "pool": pool, "device": device}
+    spec = {"deviceSelector": selector, "taint": {"key": "maintenance", "effect": "NoSchedule"}}
+    return {
+        "apiVersion": GROUP,
+        "kind": "DeviceTaintRule",
+        "metadata": {"name": f"{pool}-{device}"},
+        "spec": spec,
+    }
+
+
 def templates() -> list[JSON]:
     """A template per way to ask, named as in `ASKS`."""
     return [
@@ -100,7 +141,7 @@ def pod(name: str, *, template: str = "", claim: str = "") -> JSON:
     container = {
         "name": "main",
         "image": "example.com/app:1",
-        "resources": {"requests": {"cpu": "100m"}, "claims": [{"name": "devices"}]},
+        "resources": {"requests": {"cpu": POD_CPU}, "claims": [{"name": "devices"}]},
     }
     return {
         "apiVersion": "v1",
@@ -112,6 +153,26 @@ def pod(name: str, *, template: str = "", claim: str = "") -> JSON:
             "resourceClaims": [{"name": "devices", **source}],
         },
     }
+
+
+def extended_pod(name: str, count: int) -> JSON:
+    """A pod of ours that asks for gpus as an extended resource."""
+    asked = {RESOURCE: str(count)}
+    resources = {"requests": {"cpu": POD_CPU, **asked}, "limits": asked}
+    container = {"name": "main", "image": "example.com/app:1", "resources": resources}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {"schedulerName": "dra-scheduler", "containers": [container]},
+    }
+
+
+def extended_claim(pod_of_it: JSON, count: int) -> JSON:
+    """What such a pod needs, as a claim that nobody creates."""
+    meta = {"name": f"{pod_of_it['metadata']['name']}-extended", "namespace": NAMESPACE, "uid": "expected"}
+    requests = [{"name": "r", "exactly": _exactly(count)}]
+    return {"apiVersion": GROUP, "kind": "ResourceClaim", "metadata": meta, "spec": {"devices": {"requests": requests}}}
 
 
 def group(name: str, count: int, claim: str = "") -> JSON:
@@ -162,5 +223,9 @@ ASKS: dict[str, list[JSON]] = {
         {"name": "gpu", "exactly": _exactly()},
         {"name": "nic", "exactly": _exactly(of="nic", capacity={"requests": {"bandwidth": "3"}})},
     ],
+    "port": [{"name": "r", "exactly": _exactly(of="fabric")}],
+    "gpu-and-port": [{"name": "gpu", "exactly": _exactly()}, {"name": "port", "exactly": _exactly(of="fabric")}],
+    "cores": [{"name": "r", "exactly": _exactly(of="cores")}],
+    "watching": [{"name": "r", "exactly": _exactly(adminAccess=True)}],
 }
 """Ways to ask for devices, by the name of the template."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from dra_bench.simulation.objects import RESOURCE
 from dra_embedded.clients.api import Api
 
 JSON = dict[str, Any]
@@ -18,6 +19,7 @@ _PATHS = {
     "slices": "/apis/resource.k8s.io/v1/resourceslices",
     "classes": "/apis/resource.k8s.io/v1/deviceclasses",
     "groups": "/apis/scheduling.k8s.io/v1beta1/podgroups",
+    "rules": "/apis/resource.k8s.io/v1/devicetaintrules",
 }
 
 
@@ -35,8 +37,13 @@ class Hold:
 
     @property
     def shared(self) -> bool:
-        """Whether others may hold the device too."""
+        """Whether others may hold the device too, each a part of it."""
         return "shareID" in self.result
+
+    @property
+    def watching(self) -> bool:
+        """Whether it is admin access, which takes nothing of the device."""
+        return bool(self.result.get("adminAccess"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,7 @@ class State:
     slices: Mapping[str, JSON]
     classes: Mapping[str, JSON]
     groups: Mapping[str, JSON]
+    rules: Mapping[str, JSON] = field(default_factory=dict)
 
     def members(self, group: str) -> list[JSON]:
         """The pods of a PodGroup."""
@@ -61,10 +69,14 @@ class State:
                 yield Hold(name, result)
 
     def claims_of(self, pod: JSON) -> list[str | None]:
-        """The names of a pod's claims; None: not created yet."""
-        made = {s["name"]: s.get("resourceClaimName") for s in pod.get("status", {}).get("resourceClaimStatuses") or ()}
+        """The names of a pod's claims, once it has a node that for its extended resources too; None: not created."""
+        status = pod.get("status", {})
+        made = {s["name"]: s.get("resourceClaimName") for s in status.get("resourceClaimStatuses") or ()}
         entries = pod["spec"].get("resourceClaims") or ()
-        return [entry.get("resourceClaimName") or made.get(entry["name"]) for entry in entries]
+        names = [entry.get("resourceClaimName") or made.get(entry["name"]) for entry in entries]
+        if extended(pod) and pod["spec"].get("nodeName"):
+            names.append((status.get("extendedResourceClaimStatus") or {}).get("resourceClaimName"))
+        return names
 
     def published(self) -> dict[DeviceKey, JSON]:
         """The devices of each pool's newest generation."""
@@ -78,6 +90,17 @@ class State:
             if one["spec"]["pool"]["generation"] == newest[_pool(one)]
             for device in one["spec"].get("devices") or ()
         }
+
+
+def ended(pod: JSON) -> bool:
+    """Whether a pod has ended."""
+    return pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
+
+
+def extended(pod: JSON) -> int:
+    """How many gpus a pod asks for as an extended resource."""
+    resources = (each.get("resources") or {} for each in pod["spec"].get("containers") or ())
+    return sum(int((one.get("requests") or {}).get(RESOURCE, 0)) for one in resources)
 
 
 def allocation(claim: JSON) -> list[JSON]:
