@@ -212,6 +212,7 @@ class Binder:
         self._look_for_rivals(task)
         if task.bind.special is not None:
             await self._tell_special(task, task.bind.special)
+            self._look(task)
         if not task.bind.placed:
             await self._until_known(lambda: self._bindings.bind(task.ref, task.bind.node))
 
