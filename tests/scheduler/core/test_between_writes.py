@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from dra_api.transport import Request, Response, Transport
-from dra_embedded.clients.api import Api
 from dra_bench.simulation.judge import unsafe, violations
 from dra_bench.simulation.state import read_state
+from dra_embedded.clients.api import Api
 from dra_scheduler.settings import Settings
 from support.stage import GROUP, Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
