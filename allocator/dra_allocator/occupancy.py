@@ -20,7 +20,10 @@ def usage(holders: tuple[Holder, ...]) -> int:
     """Return whether a device with these holders is free, held as a whole, or held in shares only."""
     if not holders:
         return FREE
-    return WHOLE if any(holder.share_id is None for holder in holders) else SHARED
+    for holder in holders:
+        if holder.share_id is None:
+            return WHOLE
+    return SHARED
 
 
 class Occupancy:

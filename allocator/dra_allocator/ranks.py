@@ -29,7 +29,8 @@ class NodeLayout:
     devices, `pool_numbers` the index in `pools` of each. `watched` are the pools that the layout depends on, with
     their versions: also those of whose newest generation the node sees nothing. `traits` and `records` (the
     slices) are per row, and `is_ordinary` says that none is unsupported, unreadable or has binding conditions. `where`
-    are the rows as an index of arrays: a slice where possible, which is faster.
+    are the rows as an index of arrays: a slice where possible, which is faster. `has_shares` and `has_counters` say
+    that some device may be shared or has rules for what is consumed of it, and that some consumes counters.
     """
 
     node: str
@@ -44,6 +45,8 @@ class NodeLayout:
     traits: tuple[Traits, ...]
     records: tuple[SliceRecord, ...]
     is_ordinary: bool
+    has_shares: bool
+    has_counters: bool
 
     def first_unusable(self) -> PoolOnNode | None:
         """Return the first incomplete or invalid pool."""
@@ -110,6 +113,7 @@ class Ranks:
                     owners.extend([record] * len(parts[-1]))
         rows = np.concatenate(parts) if parts else _NO_ROWS
         traits = tuple(table.rows.traits[traits_id] for traits_id in table.rows.traits_ids[rows].tolist())
+        different = {id(one): one for one in traits}.values()
         return NodeLayout(
             node=name,
             node_id=node_id,
@@ -122,7 +126,9 @@ class Ranks:
             watched=tuple((pool, pool.version) for pool in watched),
             traits=traits,
             records=tuple(owners),
-            is_ordinary=not any(one.unsupported or one.unreadable or one.binding_conditions for one in traits),
+            is_ordinary=not any(one.unsupported or one.unreadable or one.binding_conditions for one in different),
+            has_shares=any(one.policies or one.allow_multiple_allocations for one in different),
+            has_counters=any(one.consumes_counters for one in different),
         )
 
     def _seen(self, records: Iterable[SliceRecord]) -> Iterator[tuple[PoolRecord, list[SliceRecord]]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from hypothesis import assume, given, settings
@@ -16,6 +17,7 @@ from dra_allocator.lightest import IN, OUT, Lightest
 from dra_allocator.matching import Demand
 from dra_allocator.outcome import Allocation
 from dra_allocator.reachable import Reachable
+from dra_cel.slices import Slices
 from support import brute_force
 from support.devices import DRIVER, Cluster, claim, counter_set, counters, device, picked, request, resource_slice
 
@@ -96,6 +98,21 @@ def test_the_lightest_rows_are_the_lightest_of_all_ways(
     allowed = [sum(heavy[row] for row in one) for one in sets if must <= one and not never & one]
     found = Lightest(demands).rows(np.array(heavy), np.array(fixed, np.int8) if some_fixed else None)
     assert (None if found is None else heavy_of(found.tolist(), heavy)) == min(allowed, default=None)
+
+
+def test_looking_at_all_sums_pauses_and_finds_the_same() -> None:
+    amounts = np.array([(100 + 37 * at % 101, 250 - 37 * at % 101) for at in range(20)], float)
+    left = np.array([1100.0, 1700.0])
+    look = partial(Reachable, amounts, left, 8, np.eye(2))
+    work, steps = Slices(look), 1
+    while not work.step(lambda: True):
+        steps += 1
+    assert steps > 20
+    whole = look()
+    assert whole.is_complete
+    assert work.value.is_possible == whole.is_possible
+    first = range(12)
+    assert work.value.firsts(first, 8, left) == whole.firsts(first, 8, left)
 
 
 def heavy_of(rows: list[int], heavy: list[float]) -> float:

@@ -27,18 +27,16 @@ class Account:
     """
 
     def __init__(self, problem: NodeProblem, claims: Sequence[ResolvedClaim]) -> None:
-        features = problem.view.features
-        distinct_traits = {id(traits): traits for traits in problem.traits}.values()
+        features, layout = problem.view.features, problem.layout
         self.rules: list[Rule] = []
         self._reasons: dict[int, tuple[Reason, str]] = {}
         self._shares: Shares | None = None
         asks = any(one.spec.capacity for claim in claims for request in claim.requests for one in request)
-        shared = any(traits.policies or traits.allow_multiple_allocations for traits in distinct_traits)
-        if features.consumable_capacity and (asks or shared):
+        if features.consumable_capacity and (asks or layout.has_shares):
             self._shares = Shares(problem)
             self._add(self._shares, "capacity")
         self._add(Fitness(problem), "node-features")
-        if features.partitionable_devices and any(traits.consumes_counters for traits in distinct_traits):
+        if features.partitionable_devices and layout.has_counters:
             if features.compatibility_groups:
                 self._add(CompatibilityGroups(problem), "compatibility-groups")
             self._add(Counters(problem), "counters")
