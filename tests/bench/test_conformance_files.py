@@ -261,6 +261,20 @@ def test_a_defect_of_kubernetes_is_known_by_what_only_it_gives(tmp_path: Path) -
     ]
 
 
+def test_consumption_of_admin_access_and_overflows_of_thousandths_are_known(tmp_path: Path) -> None:
+    overflow = allocator_case(outcome="error", errorSubstring="capacity request cannot be represented in the range")
+    overflow["input"]["features"] = {"ConsumableCapacity": True, "FractionalCapacityRange": True}
+    admin = allocator_case()
+    admin["input"]["claimsToAllocate"][0]["spec"]["devices"]["requests"][0]["exactly"]["adminAccess"] = True
+    results = json.loads(run(tmp_path, [admin], "--actual").out)["results"]
+    results[0]["devices"]["results"][0]["consumedCapacity"] = {"m": "1"}
+    admin["expected"] = {"outcome": "results", "results": results}
+    report = json.loads(run(tmp_path, [overflow, {**admin, "name": "admin"}], "--json").out)
+    assert (report["failures"], len(report["corrected"])) == ([], 2)
+    overflow["input"]["features"]["FractionalCapacityRange"] = False
+    assert len(failures(tmp_path, [overflow])) == 1
+
+
 def test_what_is_no_defect_of_kubernetes_stays_a_failure(tmp_path: Path) -> None:
     wrong = allocator_case(outcome="results", results=[{"devices": {"results": [{"driver": "d", "pool": "q"}]}}])
     fields = {"fractionalCapacityRange": True, "validRange": {"min": "0", "step": "500m"}, "expectUseMilli": False}

@@ -59,7 +59,7 @@ def held_results(data: JSON) -> list[AllocationResult]:
 
     Raises CaseError, DecodeError.
     """
-    consumed: dict[tuple[str, ...], list[JSON]] = {}
+    consumed: dict[tuple[str, str, str], list[JSON]] = {}
     for where, entry in _entries(data, "aggregatedCapacity"):
         consumed.setdefault(_identity(entry, where), []).append(entry.get("consumedCapacity") or {})
     results = [
@@ -74,8 +74,8 @@ def held_results(data: JSON) -> list[AllocationResult]:
     for device, sums in consumed.items():
         shares += [(device, SHARE_ID)] * (len(sums) - sum(device == other for other, _ in shares))
     for device, share in shares:
-        sums = consumed.get(device)
-        entry = {"request": "request", "shareID": share, "consumedCapacity": sums.pop(0) if sums else {}}
+        left = consumed.get(device)
+        entry = {"request": "request", "shareID": share, "consumedCapacity": left.pop(0) if left else {}}
         entry |= dict(zip(("driver", "pool", "device"), device, strict=True))
         results.append(allocation_result({"devices": {"results": [entry]}}))
     return results

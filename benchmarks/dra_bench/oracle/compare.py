@@ -105,7 +105,7 @@ def _text(results: Any) -> str:
 def _canonical(value: Any) -> Any:
     """Without what is absent or empty; amounts of capacity by value; tolerations as the API server completes them."""
     if isinstance(value, dict):
-        kept = {
+        kept: JSON = {
             key: _amounts(entry) if key == "consumedCapacity" else _canonical(entry) for key, entry in value.items()
         }
         if kept.get("tolerations"):

@@ -93,7 +93,8 @@ class Stage:
         draw = self._draw
         made: list[JSON] = []
         for driver in draw.some(DRIVERS, 1, 2):
-            scope = draw.one([{"nodeName": "node-1"}, {"nodeName": "node-1"}, {"allNodes": True}])
+            scopes: list[JSON] = [{"nodeName": "node-1"}, {"nodeName": "node-1"}, {"allNodes": True}]
+            scope = draw.one(scopes)
             parts = [[self._device(number) for number in range(draw.number(1, 4))] for _ in range(draw.number(1, 2))]
             number = 0
             for part in parts:
@@ -161,7 +162,7 @@ def _fractions(draw: Draw) -> JSON:
     ]
 
     def device(number: int) -> JSON:
-        capacity = {}
+        capacity: JSON = {}
         for name in draw.some(["mem", "slots"], 1, 2):
             limits = draw.one(ranges)
             capacity[name] = {"value": draw.one(["4", "3500m", "10", "2250m"])}
