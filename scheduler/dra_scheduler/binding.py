@@ -199,6 +199,9 @@ class Binder:
             await self._write_special(task, task.bind.special)
         if task.bind.node_resources:
             await self._write_node_resources(task)
+        if task.bind.placed:
+            # Its kubelet may have started it with what was written, so nothing can be a reason to take it back.
+            return
         self._look_for_rivals(task)
         await self._wait.until_ready(
             task.ref,
@@ -213,14 +216,12 @@ class Binder:
         if task.bind.special is not None:
             await self._tell_special(task, task.bind.special)
             self._look(task)
-        if not task.bind.placed:
-            await self._until_known(lambda: self._bindings.bind(task.ref, task.bind.node))
+        await self._until_known(lambda: self._bindings.bind(task.ref, task.bind.node))
 
     def _look(self, task: _Task) -> None:
         """Raise if the decision no longer stands."""
         check_taints(self._cluster, _decided(task.bind))
-        if not task.bind.placed:
-            check_node(self._cluster, task.bind.node)
+        check_node(self._cluster, task.bind.node)
 
     def _look_for_rivals(self, task: _Task) -> None:
         contested = check_rivals(self._cluster, task.reserved)
@@ -279,7 +280,7 @@ class Binder:
 
     async def _nominate(self, task: _Task, node: str) -> None:
         """Say where the pod will go before it waits, and take it back ("") if it does not: autoscalers read it."""
-        if not task.bind.placed and task.nominated != bool(node):
+        if task.nominated != bool(node):
             task.nominated = bool(node)
             await self.nominate(task.ref, node)
 

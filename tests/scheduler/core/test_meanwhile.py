@@ -8,6 +8,7 @@ import pytest
 
 from dra_api.transport import Response
 from dra_scheduler.device_wait import Held
+from dra_scheduler.settings import Settings
 from dra_scheduler.writes.errors import ClaimLostError
 from dra_scheduler.writes.refs import Consumer
 from support.faulty import Faulty, status
@@ -169,6 +170,19 @@ def test_what_an_earlier_run_nominated_is_withdrawn_when_the_pod_fits_nowhere_an
         assert not (await stage.pod("p"))["status"].get("nominatedNodeName")
 
     on_stage(play)
+
+
+def test_nothing_is_taken_back_from_a_pod_that_somebody_has_put_on_its_node() -> None:
+    async def play(stage: Stage) -> None:
+        transport = Faulty(stage.transport)
+        await stage.start(transport)
+        await stage.create(device_class(), node("n0"), slow_slice("n0"), claim("c"))
+        await stage.create(pod("p", claim="c", nodeName="n0"))
+        await asyncio.sleep(60)
+        assert (await stage.claims())["c"]["status"]["reservedFor"]
+        assert len(transport.sent(CLAIM_STATUS)) == 1
+
+    on_stage(play, Settings(binding_timeout=20), start=False)
 
 
 def test_who_waits_for_devices_says_so() -> None:
