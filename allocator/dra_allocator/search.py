@@ -78,6 +78,7 @@ class Search:
         self._rules = tuple(rules)
         self._requests = tuple(request for claim in problem.claims for request in claim)
         self._counters = next((rule for rule in rules if isinstance(rule, Counters)), None)
+        self._can_fail = any(rule.can_fail for rule in rules)
         self._least_after = self._least_needs()
         self._stack: list[_Choice | _Pick] = []
         self._holders: dict[int, list[Candidates]] = {}
@@ -337,6 +338,8 @@ class Search:
 
     def _may_fail(self, candidates: Candidates, positions: Sequence[int]) -> bool:
         """Return whether looking at one of these free devices may end in an error, which has to be reached then."""
+        if not self._can_fail and OPEN not in candidates.status:
+            return False
         failing = self._failing.setdefault(candidates, {})
         for position in positions:
             status = candidates.status[position]

@@ -80,7 +80,5 @@ def attribute_values(problem: NodeProblem, attribute: str) -> list[Value | None]
     column = problem.view.table.rows.columns.column(ColumnKey("attribute", attribute))
     codes = column.codes[problem.layout.where].tolist()
     known: dict[int, Value | None] = {0: None}
-    for code in codes:
-        if code not in known:
-            known[code] = Value.of(column.values[code])
+    known |= {code: Value.of(column.values[code]) for code in {*codes} if code}
     return [known[code] for code in codes]

@@ -32,6 +32,8 @@ class Counters:
     A pool of which more is consumed than there is gives nothing that consumes counters, as in Kubernetes.
     """
 
+    can_fail = False
+
     def __init__(self, problem: NodeProblem) -> None:
         self._problem = problem
         self._charges = Charges(problem)

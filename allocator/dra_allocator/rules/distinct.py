@@ -20,6 +20,7 @@ class DistinctAttribute:
         self._claim = claim
         self._requests = constraint.requests
         self._attribute = attribute
+        self.can_fail = attribute.is_derived
         self._lists = lists
         self._values: list[Value] = []
 

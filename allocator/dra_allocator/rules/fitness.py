@@ -16,6 +16,8 @@ OPTIONAL_NODE_OPERATIONS = "DRAOptionalNodeOperations"
 class Fitness:
     """Per device whether the node and the features allow it, and per request whether its taints are tolerated."""
 
+    can_fail = False
+
     def __init__(self, problem: NodeProblem) -> None:
         self._problem = problem
         self._known: dict[tuple[Candidates, int], bool] = {}

@@ -30,6 +30,8 @@ def joined(members: Groups | None, candidate: Groups) -> Groups | None:
 class CompatibilityGroups:
     """Keeps, per pool and counter set, a stack of what the devices on it have in common."""
 
+    can_fail = False
+
     def __init__(self, problem: NodeProblem) -> None:
         self._problem = problem
         self._charges = Charges(problem)

@@ -27,6 +27,7 @@ class MatchAttribute:
         self._claim = claim
         self._requests = constraint.requests
         self._attribute = attribute
+        self.can_fail = attribute.is_derived
         self._lists = lists
         self._common: list[Value] = []
 

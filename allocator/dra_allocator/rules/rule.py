@@ -17,6 +17,11 @@ from dra_allocator.candidates import Candidates, Need
 class Rule(Protocol):
     """One restriction, with its account of the devices chosen so far."""
 
+    @property
+    def can_fail(self) -> bool:
+        """Whether `fails` is true of any device at all, by all that is known without looking at devices."""
+        ...
+
     def take(self, request: Candidates, position: int) -> bool:
         """Add a device to the choice and return True, or return False and change nothing.
 

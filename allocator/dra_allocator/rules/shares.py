@@ -19,6 +19,8 @@ class Shares:
     that counts: it consumes nothing, whatever others use.
     """
 
+    can_fail = True
+
     def __init__(self, problem: NodeProblem) -> None:
         self._problem = problem
         self._used: dict[int, dict[str, int]] = {}
