@@ -131,7 +131,23 @@ def test_a_change_is_a_line(form: str, said: str, monkeypatch: pytest.MonkeyPatc
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith(said) or said in ran.out
     wrong = run_on(serve(*cluster()), "devices", "-w", "--node", "x")
-    assert (wrong.code, wrong.err) == (2, "error: there is no Node 'x'\n")
+    assert (wrong.code, wrong.err) == (2, "error: there is no Node 'x'; there are a and b\n")
+
+
+def test_names_are_for_other_programs() -> None:
+    ran = run_on(serve(*cluster()), "devices", "-o", "name", "--node", "a")
+    assert (ran.code, ran.err) == (0, "")
+    assert "gpu.example.com/a/big" in ran.out.splitlines()
+
+
+def test_what_is_not_there_is_said_with_what_is() -> None:
+    drivers = run_on(serve(*cluster()), "devices", "--driver", "gpu.exmple.com")
+    said = "error: there is no device of driver 'gpu.exmple.com'; did you mean 'gpu.example.com'?\n"
+    assert (drivers.code, drivers.err) == (2, said)
+    names = run_on(serve(*cluster()), "devices", "--attribute", "modell,colour")
+    assert names.code == 0
+    assert "no device has an attribute or a capacity modell; did you mean model?" in names.err
+    assert "no device has an attribute or a capacity colour; there are gpu.example.com/" in names.err
 
 
 def test_following_what_may_not_be_read_is_an_error_at_once() -> None:

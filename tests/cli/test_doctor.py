@@ -104,7 +104,7 @@ def test_pods_that_wait_for_their_claims_are_a_problem_of_the_controller() -> No
 def test_a_pool_that_cannot_be_used_and_a_class_without_devices_are_warnings() -> None:
     found = statuses(Answering(serve(*healthy(), resource_slice("b", 1, slices=2), device_class("none", "false"))))
     assert found["drivers"][0] == "warning"
-    assert "1 devices: pool incomplete: 1 of 2 slices" in found["drivers"][1]
+    assert "1 device: pool incomplete: 1 of 2 slices" in found["drivers"][1]
     assert found["classes"] == ("warning", "no device is of none")
 
 
@@ -117,8 +117,8 @@ def test_two_schedulers_on_one_driver_are_a_warning() -> None:
     found = statuses(Answering(serve(*healthy()[:3], *users)))
     assert found["rivals"] == (
         "warning",
-        "several schedulers allocate from one driver: gpu.example.com: default-scheduler (1 pods), "
-        "dra-scheduler (1 pods)",
+        "several schedulers allocate from one driver: gpu.example.com: default-scheduler (1 pod), "
+        "dra-scheduler (1 pod)",
     )
 
 

@@ -125,7 +125,7 @@ def test_the_file_is_for_its_owner_only_and_read_by_the_other_commands(tmp_path:
     ran = run_on(served, "dump", "-o", str(file))
     assert (ran.code, ran.out) == (0, "")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert "default/one (default/gone)" in run("devices", "-f", str(file)).out
+    assert "default/one (pod gone)" in run("devices", "-f", str(file)).out
     audit = run("audit", "-f", str(file))
     assert (audit.code, audit.err) == (1, "")
     assert "reserved-for-gone-pod" in audit.out

@@ -80,6 +80,37 @@ def test_a_pending_pod_of_kube_scheduler_is_explained_with_what_that_said() -> N
     check_golden(Path(__file__), "explain-pending.txt", ran.out)
 
 
+def test_the_namespace_is_that_of_the_context_unless_it_is_named() -> None:
+    team = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}}
+    there = pod("p")
+    there["metadata"]["namespace"] = "team"
+    served = serve(team, *basics(), there)
+    served.namespace = "team"
+    assert run_on(served, "explain", "p").code == 0
+    ran = run_on(served, "explain", "p", "-n", "default")
+    assert (ran.code, ran.err) == (2, "error: there is no pod p in namespace default, but in team: use -n\n")
+
+
+def test_a_name_that_cannot_be_meant_is_told() -> None:
+    served = serve({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
+    assert run_on(served, "explain", "pod/").err == "error: name a pod: pod/NAME\n"
+    ran = run_on(served, "explain", "p", "-n", "taem")
+    assert (ran.code, ran.err) == (2, "error: there is no namespace taem; did you mean team?\n")
+
+
+def test_what_has_been_said_above_is_not_said_again() -> None:
+    waiting = named(pod("p", claim="one"))
+    first = run_on(serve(*basics(), asking("one", model("m9")), waiting), "explain", "pod/p", "-o", "json")
+    told = json.loads(first.out)["verdict"]
+    note = f"{told['summary'].replace('default/', '')}. {told['reason']}"
+    condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": told["reason"]}
+    waiting = named(pod("p", claim="one"), conditions=[condition])
+    ran = run_on(serve(*basics(), asking("one", model("m9")), waiting, event(waiting, note)), "explain", "pod/p")
+    assert "  condition PodScheduled: Unschedulable: as above\n" in ran.out
+    assert "  event FailedScheduling (default-scheduler): as above\n" in ran.out
+    assert ran.out.count(told["reason"]) == 1
+
+
 def test_a_pending_pod_that_fits_is_told_where() -> None:
     served = serve(*basics(), asking("one", model("m1")), named(pod("p", claim="one", schedulerName="nobody")))
     told = json.loads(run_on(served, "explain", "p", "-o", "json").out)

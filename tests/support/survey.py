@@ -29,6 +29,7 @@ class Served:
     def __init__(self, server: EmbeddedServer, forbidden: tuple[str, ...] = ()) -> None:
         self.server = server
         self.forbidden = forbidden
+        self.namespace = ""
         self.methods: set[str] = set()
 
     async def send(self, request: Request) -> Response:

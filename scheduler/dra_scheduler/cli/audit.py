@@ -10,6 +10,7 @@ from dra_api.transport import Transport
 from dra_scheduler.audit.audit import Report, audit, counted, lasting
 from dra_scheduler.audit.finding import Finding
 from dra_scheduler.cli.cluster_access import add_access, guarded, look, on_cluster, report_gaps
+from dra_scheduler.cli.durations import duration
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK
 from dra_scheduler.cli.output import print_data
 from dra_scheduler.survey.api_server import take
@@ -33,7 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_access(parser)
     parser.add_argument("-o", "--output", choices=("text", "json", "yaml"), default="text", help="default: text")
     parser.add_argument(
-        "--settle", type=float, default=5.0, metavar="S", help="seconds between the two looks, 0: one look; default: 5"
+        "--settle",
+        type=duration,
+        default=5.0,
+        metavar="TIME",
+        help="between the two looks: seconds, or 1m; 0: one look; default: 5",
     )
 
 

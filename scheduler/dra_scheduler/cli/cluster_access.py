@@ -42,8 +42,13 @@ def add_access(parser: argparse.ArgumentParser, *, files: bool = True) -> None:
 
 @asynccontextmanager
 async def open_cluster(arguments: argparse.Namespace) -> AsyncIterator[Transport]:
-    """Connect as the arguments say. Whatever would write is refused. Raises ConnectError."""
+    """Connect as the arguments say. Whatever would write is refused. Raises ConnectError.
+
+    A namespace that was not given becomes that of the context, if it has one.
+    """
     async with await connect(arguments.kubeconfig, arguments.context, SystemClock()) as transport:
+        if getattr(arguments, "namespace", "") is None:
+            arguments.namespace = transport.namespace or None
         yield ReadOnlyTransport(transport)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -23,6 +24,7 @@ from dra_scheduler.inventory.devices import Listed, list_devices, sums
 from dra_scheduler.inventory.fields import device, inventory, named
 from dra_scheduler.inventory.holding import Holding
 from dra_scheduler.inventory.selection import UnknownNameError, select
+from dra_scheduler.report.phrases import some_of
 from dra_scheduler.survey.known import known
 from dra_scheduler.system_clock import SystemClock
 
@@ -46,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_access(parser)
     parser.add_argument("-w", "--watch", action="store_true", help="go on and print what changes")
     parser.add_argument(
-        "-o", "--output", choices=("table", "wide", "json", "yaml"), default="table", help="default: table"
+        "-o", "--output", choices=("table", "wide", "name", "json", "yaml"), default="table", help="default: table"
     )
     parser.add_argument(
         "--attribute",
@@ -61,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     """List, and follow if asked; returns the exit code."""
-    if arguments.watch and (arguments.filename or arguments.output == "yaml"):
+    if arguments.watch and (arguments.filename or arguments.output in ("name", "yaml")):
         print("error: --watch goes with a cluster, and with the outputs table, wide and json", file=sys.stderr)
         return BAD_INPUT
     if arguments.watch:
@@ -81,8 +83,22 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.output in ("json", "yaml"):
         print_data(inventory(listed), arguments.output)
         return OK
+    if arguments.output == "name":
+        print("".join(f"{one.id}\n" for one in listed), end="")
+        return OK
+    _warn_of_names(listed, arguments)
     _print_table(listed, arguments)
     return OK
+
+
+def _warn_of_names(listed: Sequence[Listed], arguments: argparse.Namespace) -> None:
+    """Say which names are of no attribute and no capacity: their columns are empty."""
+    known = sorted({name for one in listed for name in (*one.device.attributes, *one.device.capacity)})
+    for name in _names(arguments):
+        if listed and not any(named(one, name) for one in listed):
+            near = difflib.get_close_matches(name, [*known, *(full.rpartition("/")[2] for full in known)], 1)
+            meant = f"did you mean {near[0]}?" if near else f"there are {some_of(known, 8)}"
+            print(f"warning: no device has an attribute or a capacity {name}; {meant}", file=sys.stderr)
 
 
 async def _follow(arguments: argparse.Namespace, transport: Transport) -> int:
@@ -149,7 +165,7 @@ def _holders(one: Listed, *, shares: bool = False) -> str:
 
 
 def _holder(holding: Holding, shares: bool) -> str:
-    """`namespace/claim (pods)`, with what is special about it."""
+    """`namespace/claim (pod name)`, with what is special about it."""
     text = holding.claim
     notes = ["admin"] if holding.admin else []
     if holding.consumed:
@@ -158,7 +174,12 @@ def _holder(holding: Holding, shares: bool) -> str:
         notes.append(f"share {holding.share_id}")
     if notes:
         text += f" [{', '.join(notes)}]"
-    return f"{text} ({', '.join(holding.pods)})" if holding.pods else f"{text} (no pod)"
+    if not holding.pods:
+        return f"{text} (no pod)"
+    # Pods are of the claim's namespace; whoever else holds it is named with the kind.
+    own = f"{holding.claim.partition('/')[0]}/"
+    names = [pod.removeprefix(own) for pod in holding.pods]
+    return f"{text} ({'pods ' if len(names) > 1 else '' if ' ' in names[0] else 'pod '}{', '.join(names)})"
 
 
 def _names(arguments: argparse.Namespace) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,15 @@ class Program:
                 subparser.set_defaults(execute=module.execute)
         return parser
 
+    @staticmethod
+    def _refuse(parser: argparse.ArgumentParser, command: str | None, unknown: list[str]) -> None:
+        """End with the usage of the command that does not know these words."""
+        choices: Mapping[str, argparse.ArgumentParser] = next(
+            (one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), {}
+        )
+        known = parser if command is None else choices[command]
+        known.error(f"unrecognized arguments: {' '.join(unknown)}")
+
     def run(self, argv: Sequence[str] | None) -> int:
         """Run one command; returns its exit code (2: bad usage or input, 130: interrupted)."""
         words = list(sys.argv[1:] if argv is None else argv)
@@ -60,7 +70,14 @@ class Program:
     def _execute(self, words: list[str]) -> int:
         command = next((word for word in words if not word.startswith("-")), None)
         parser = self.parser(command)
-        arguments = parser.parse_args(words)
+        if command is not None and command not in self.commands:
+            near = difflib.get_close_matches(command, self.commands, 1)
+            meant = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(self.commands)}"
+            print(f"error: there is no command {command!r}{meant}", file=sys.stderr)
+            return BAD_INPUT
+        arguments, unknown = parser.parse_known_args(words)
+        if unknown:
+            self._refuse(parser, command, unknown)
         if arguments.version:
             from importlib.metadata import version
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dra_api.references import CORE_EVENT, POD
+from dra_api.references import CORE_EVENT, NAMESPACE, POD
 from dra_api.transport import Transport
 from dra_scheduler.cli.cluster_access import add_access, guarded, look, on_cluster, report_gaps
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK
@@ -25,6 +25,7 @@ from dra_scheduler.survey.known import known
 from dra_scheduler.survey.snapshot import Object, Snapshot
 from dra_scheduler.system_clock import SystemClock
 
+DEFAULT = "default"
 EXAMPLE = """Works for pods of any scheduler. What is said of a pending pod is what this program's own scheduling cycle
 finds in the cluster as it is now, as if the pod came next; what its scheduler said is shown beside it.
 
@@ -39,7 +40,9 @@ example:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `explain`."""
     parser.add_argument("pod", metavar="pod/NAME", help="the pod; `pod/` may be left out")
-    parser.add_argument("-n", "--namespace", default="default", metavar="NS", help="its namespace; default: default")
+    parser.add_argument(
+        "-n", "--namespace", metavar="NS", help="its namespace; default: that of the context, or default"
+    )
     add_access(parser)
     parser.add_argument("-o", "--output", choices=("text", "json", "yaml"), default="text", help="default: text")
 
@@ -50,6 +53,9 @@ def execute(arguments: argparse.Namespace) -> int:
     if slash and kind not in ("pod", "pods", "po"):
         print(f"error: {kind} cannot be explained; name a pod: pod/{name}", file=sys.stderr)
         return BAD_INPUT
+    if not name:
+        print("error: name a pod: pod/NAME", file=sys.stderr)
+        return BAD_INPUT
     if arguments.filename:
         return guarded(lambda: asyncio.run(_explain(arguments, name, look(arguments), None)))
     return on_cluster(arguments, lambda transport: _live(arguments, name, transport))
@@ -58,7 +64,8 @@ def execute(arguments: argparse.Namespace) -> int:
 async def _live(arguments: argparse.Namespace, name: str, transport: Transport) -> int:
     snapshot = await take(transport, SystemClock())
     report_gaps(snapshot)
-    return await _explain(arguments, name, snapshot, await _events(transport, arguments.namespace, name))
+    events = await _events(transport, arguments.namespace or DEFAULT, name)
+    return await _explain(arguments, name, snapshot, events)
 
 
 async def _events(transport: Transport, namespace: str, name: str) -> list[Object]:
@@ -73,12 +80,13 @@ async def _events(transport: Transport, namespace: str, name: str) -> list[Objec
 
 
 async def _explain(arguments: argparse.Namespace, name: str, snapshot: Snapshot, events: list[Object] | None) -> int:
-    pod = snapshot.find(POD, arguments.namespace, name)
+    namespace = arguments.namespace or DEFAULT
+    pod = snapshot.find(POD, namespace, name)
     if pod is None:
-        print(f"error: {_no_such(snapshot, arguments.namespace, name)}", file=sys.stderr)
+        print(f"error: {_no_such(snapshot, namespace, name)}", file=sys.stderr)
         return BAD_INPUT
     cluster, problems = known(snapshot)
-    mine = f"Pod {arguments.namespace}/{name}:"
+    mine = f"Pod {namespace}/{name}:"
     for problem in problems:
         if problem.startswith(mine):
             print(f"error: the pod cannot be read: {problem}", file=sys.stderr)
@@ -96,8 +104,12 @@ def _no_such(snapshot: Snapshot, namespace: str, name: str) -> str:
         return "pods may not be read"
     pods = [pod["metadata"] for pod in snapshot.of(POD)]
     elsewhere = sorted({one["namespace"] for one in pods if one["name"] == name})
+    spaces = {one["namespace"] for one in pods} | {one["metadata"]["name"] for one in snapshot.of(NAMESPACE)}
     if elsewhere:
         return f"there is no pod {name} in namespace {namespace}, but in {', '.join(elsewhere)}: use -n"
+    if namespace not in spaces and snapshot.has(NAMESPACE):
+        near = difflib.get_close_matches(namespace, sorted(spaces), 1)
+        return f"there is no namespace {namespace}" + (f"; did you mean {near[0]}?" if near else "")
     near = difflib.get_close_matches(name, [one["name"] for one in pods if one["namespace"] == namespace], 1)
     return f"there is no pod {name} in namespace {namespace}" + (f"; did you mean {near[0]}?" if near else "")
 

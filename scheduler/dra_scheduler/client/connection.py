@@ -34,6 +34,7 @@ async def connect(kubeconfig: str | None, context: str | None, clock: Clock) -> 
     """
     access = await find_access(kubeconfig, context, clock)
     transport = HttpTransport(access.endpoint, access.credentials, clock)
+    transport.namespace = access.namespace
     # A plugin or a certificate that cannot work is a mistake to be told now, not an API server that might come back.
     await transport.prepare()
     log.info("connecting server=%s source=%r", access.endpoint.server, access.source)

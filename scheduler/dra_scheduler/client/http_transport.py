@@ -56,6 +56,7 @@ class HttpTransport:
 
     def __init__(self, endpoint: Endpoint, credentials: Credentials, clock: Clock) -> None:
         self.endpoint = endpoint
+        self.namespace = ""
         self._credentials = credentials
         self._clock = clock
         self._pool: Pool | None = None

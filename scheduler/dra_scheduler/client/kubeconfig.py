@@ -45,6 +45,8 @@ class Access:
     credentials: Credentials
     source: str
     """Where it came from, for logs: a file and a context, or `in-cluster`."""
+    namespace: str = ""
+    """The namespace that the context is for; empty: none."""
 
 
 async def find_access(
@@ -109,7 +111,9 @@ async def load_kubeconfig(paths: str, context: str | None, clock: Clock) -> Acce
         if not name:
             raise ConnectError(f"kubeconfig {paths}: current-context is not set; choose one with --context")
         _require_context(paths, merged, name)
-        return await _load(merged, name, f"{paths} context {name}", clock)
+        access = await _load(merged, name, f"{paths} context {name}", clock)
+        chosen = merged["contexts"].get_with_name(name)["context"]
+        return replace(access, namespace=str(chosen.safe_get("namespace") or ""))
     except yaml.MarkedYAMLError as error:
         # Its own text quotes the line, which may be the one with the token.
         mark = error.problem_mark
@@ -120,7 +124,10 @@ async def load_kubeconfig(paths: str, context: str | None, clock: Clock) -> Acce
     except tools.error as error:
         raise ConnectError(f"kubeconfig {paths}: {error}") from error
     except OSError as error:
-        raise ConnectError(f"kubeconfig {paths}: {error.strerror}: {error.filename}") from error
+        which = "" if str(error.filename) == str(paths) else f": {error.filename}"
+        raise ConnectError(f"kubeconfig {paths}: {(error.strerror or str(error)).lower()}{which}") from error
+    except UnicodeDecodeError as error:
+        raise ConnectError(f"kubeconfig {paths}: is not text in UTF-8") from error
     except (AssertionError, AttributeError, KeyError, TypeError, ValueError) as error:
         raise ConnectError(f"kubeconfig {paths}: malformed ({type(error).__name__})") from error
 

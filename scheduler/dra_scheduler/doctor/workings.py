@@ -10,6 +10,7 @@ from dra_api.references import DEVICE_CLASS, POD, RESOURCE_CLAIM, RESOURCE_SLICE
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.doctor.check import Check
 from dra_scheduler.inventory.devices import MASK_BYTES, class_mask, list_devices, sums
+from dra_scheduler.report.phrases import counted
 from dra_scheduler.survey.snapshot import Object, Snapshot
 from dra_scheduler.survey.times import parse_time
 
@@ -27,7 +28,7 @@ def claim_controller(snapshot: Snapshot) -> Check:
     late = [pod for pod in waiting if snapshot.taken - (_created(pod) or snapshot.taken) > PATIENCE]
     if late:
         named = ", ".join(f"{p['metadata']['namespace']}/{p['metadata']['name']}" for p in late[:3])
-        text = f"{len(late)} pods wait for claims from their templates since more than 30 s, such as {named}"
+        text = f"{counted(len(late), 'pod')} without the claims of their templates for more than 30 s, such as {named}"
         todo = (
             "look whether kube-controller-manager runs its resourceclaim-controller, whether the templates exist, and "
             "at the events of the pods"
@@ -35,7 +36,7 @@ def claim_controller(snapshot: Snapshot) -> Check:
         return Check(name, "problem", text, todo)
     if len(asking) == len(waiting):
         return Check(name, "unknown", "no pod has had a claim made from a template, so nothing shows that it works")
-    return Check(name, "ok", f"{len(asking) - len(waiting)} pods have the claims that their templates ask for")
+    return Check(name, "ok", f"claims have been made from templates for {counted(len(asking) - len(waiting), 'pod')}")
 
 
 def drivers(snapshot: Snapshot, cluster: Cluster) -> Check:
@@ -48,13 +49,14 @@ def drivers(snapshot: Snapshot, cluster: Cluster) -> Check:
             "drivers", "problem", "no driver publishes a device", "install a driver for your devices (a DaemonSet)"
         )
     said = [
-        f"{driver}: {counts['total']} devices" + (f", {counts['unusable']} unusable" if "unusable" in counts else "")
+        f"{driver}: {counted(counts['total'], 'device')}"
+        + (f", {counts['unusable']} unusable" if "unusable" in counts else "")
         for driver, counts in sums(listed, "driver").items()
     ]
     unusable = [one for one in listed if one.reason]
     if unusable:
         reasons = Counter(one.reason for one in unusable).most_common(2)
-        why = "; ".join(f"{count} devices: {reason}" for reason, count in reasons)
+        why = "; ".join(f"{counted(count, 'device')}: {reason}" for reason, count in reasons)
         return Check("drivers", "warning", f"{', '.join(said)} ({why})", "look at the driver; audit names the pools")
     return Check("drivers", "ok", ", ".join(said))
 
@@ -71,7 +73,8 @@ def classes(snapshot: Snapshot, cluster: Cluster) -> Check:
     if empty and snapshot.has(RESOURCE_SLICE):
         text = f"no device is of {', '.join(empty)}"
         return Check("classes", "warning", text, "compare the selectors with what drivers publish: dra-scheduler lint")
-    return Check("classes", "ok", f"{len(cluster.devices.classes)} DeviceClasses with devices")
+    number = len(cluster.devices.classes)
+    return Check("classes", "ok", f"{number} DeviceClass{'' if number == 1 else 'es'} with devices")
 
 
 def rivals(snapshot: Snapshot, cluster: Cluster, lease: Object | None, ours: str) -> Check:
@@ -86,7 +89,7 @@ def rivals(snapshot: Snapshot, cluster: Cluster, lease: Object | None, ours: str
     shared = {driver: names for driver, names in by_driver.items() if len(names) > 1}
     if shared:
         said = "; ".join(
-            f"{driver}: " + ", ".join(f"{name} ({count} pods)" for name, count in sorted(names.items()))
+            f"{driver}: " + ", ".join(f"{name} ({counted(count, 'pod')})" for name, count in sorted(names.items()))
             for driver, names in sorted(shared.items())
         )
         todo = "give each driver's devices to one scheduler: two can allocate one device at the same moment"

@@ -10,6 +10,7 @@ from dra_allocator.node_selector import matches
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.errors import SchedulerError
 from dra_scheduler.inventory.devices import Listed
+from dra_scheduler.report.phrases import some_of
 
 
 class UnknownNameError(SchedulerError):
@@ -21,8 +22,12 @@ def select(
 ) -> list[Listed]:
     """Return the devices of a driver, of a class, and that a node sees; an empty name selects all.
 
-    Raises UnknownNameError for a class or a node that is not there.
+    Raises UnknownNameError for a class or a node that is not there, and for a driver without devices.
     """
+    listed = list(listed)
+    drivers = {one.id.driver for one in listed}
+    if driver and driver not in drivers:
+        raise UnknownNameError(_unknown("device of driver", driver, drivers))
     if device_class and device_class not in cluster.devices.classes:
         raise UnknownNameError(_unknown("DeviceClass", device_class, cluster.devices.classes))
     seen_by = None
@@ -51,5 +56,7 @@ def sees(node: Node, listed: Listed) -> bool:
 
 
 def _unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"there is no {kind} {name!r}" + (f"; did you mean {near[0]!r}?" if near else "")
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, 1)
+    some = f"; there {'are' if len(names) > 1 else 'is'} {some_of(names)}" if names else ""
+    return f"there is no {kind} {name!r}" + (f"; did you mean {near[0]!r}?" if near else some)
