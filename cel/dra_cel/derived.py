@@ -14,7 +14,7 @@ from dra_cel.frame import Frame, Step
 from dra_cel.planner import Planner
 from dra_cel.semver import Semver
 from dra_cel.types import Kind, Type
-from dra_cel.values import type_name
+from dra_cel.values import Optional, TypeValue, type_name
 
 _SCALARS = (bool, int, str, Semver)
 
@@ -57,7 +57,7 @@ class DerivedAttribute:
         """
         frame = Frame(device, self._planner.slots)
         try:
-            value = self._step(frame)
+            value = _plain(self._step(frame))
             frame.check_cost()
             _check_value(value)
         except EvaluationError as error:
@@ -95,6 +95,22 @@ def compile_derived(
 
 def _is_scalar(type_: Type) -> bool:
     return type_.is_dyn or type_ in (t.BOOL, t.INT, t.STRING, t.SEMVER)
+
+
+def _plain(value: Any) -> Any:
+    """Return what stands for a value of dynamic type: an optional scalar is the scalar, a type is its name."""
+    if type(value) is tuple:
+        return tuple([_plain_scalar(item) for item in value])
+    return _plain_scalar(value)
+
+
+def _plain_scalar(value: Any) -> Any:
+    inner = value
+    while type(inner) is Optional and inner.present:
+        inner = inner.value
+    if type(inner) is TypeValue:
+        return inner.name
+    return inner if type(inner) in _SCALARS else value
 
 
 def _check_value(value: Any) -> None:

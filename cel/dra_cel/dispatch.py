@@ -67,6 +67,7 @@ class Dispatcher:
         self._function = function
         if function in SINGLETONS:
             overloads = all_functions()[function]
+        self._candidates: list[tuple[tuple[type | None, ...], Implementation]]
         self._candidates = [*((_signature(entry), entry.call) for entry in overloads), *_UNDECLARED.get(function, ())]
         self.known: dict[Any, Implementation] = {}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dra_cel.derived import compile_derived
 from dra_cel.device import DeviceFields
 from dra_cel.errors import CompileError, EvaluationError
 from dra_cel.quantity import Quantity
@@ -85,3 +86,26 @@ def test_a_version_is_in_no_map_of_the_device_and_an_error_in_a_constant_one(map
     assert not matches(f"{A}.version in {map_}")
     with pytest.raises(EvaluationError):
         matches(f'{A}.version in {{"a": 1}}')
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (f"{A}.texts[?0]", "a"),
+        (f"{A}.?texts[?0]", "a"),
+        (f"dyn({A}.?ints)[?1]", 2),
+        (f"dyn({A}.?text)", "a"),
+        ('dyn(optional.of(optional.of("x")))', "x"),
+        ('[dyn("y"), dyn(optional.of("x"))]', ("y", "x")),
+        ("dyn(type(1))", "int"),
+        ("dyn([type(1)])", ("int",)),
+    ],
+)
+def test_a_derived_attribute_that_is_an_optional_is_what_it_holds(text: str, value: object) -> None:
+    assert compile_derived(text).value(DEVICE) == value
+
+
+@pytest.mark.parametrize("text", [f"{A}.texts[?9]", f"dyn({A}.?nosuch)", 'dyn(optional.of(["x"]))'])
+def test_a_derived_attribute_that_holds_nothing_or_a_list_is_an_error(text: str) -> None:
+    with pytest.raises(EvaluationError):
+        compile_derived(text).value(DEVICE)

@@ -149,6 +149,9 @@ TIMES = [
     ("-duration('1s') == duration('-1s')", "CCCC"),
 ]
 UNUSUAL_LISTS = [
+    ("'%f %.1f %s'.format([-0.0, 0.0 * -1.0, -0.0]) == '0.000000 0.0 -0'", "TTTT"),
+    ("'%.1f %s'.format([-0.01, [-0.0]]) == '-0.0 [-0.000000]'", "TTTT"),
+    ("'%e'.format([-0.0]) == '0.000000×10⁰⁰'", "TTTT"),
     ("[2.0, double('NaN'), 1.0, 3.0, 0.5].sort()[2] == 0.5", "TTTT"),
     ("[2.0, double('NaN'), 1.0, 3.0, 0.5].sort()[0] == 2.0", "TTTT"),
     ("[double('NaN'), 1.0].sort().isSorted()", "TTTT"),

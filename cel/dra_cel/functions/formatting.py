@@ -116,7 +116,7 @@ def _number(value: Any, rule: str) -> float:
         return _SPECIAL[value]
     if type(value) is not float:
         raise _refuse(rule, value)
-    return value
+    return value + 0.0  # zero has no sign here
 
 
 def _fixed(value: Any, precision: int) -> str:
