@@ -105,7 +105,24 @@ def test_tolerations_are_compared_as_the_api_server_completes_them() -> None:
     assert not answer(tolerations=[{"key": "x"}]).same(answer(tolerations=[{"key": "x", "operator": "Exists"}]))
 
 
-def test_a_third_of_the_expressions_are_new_ones_with_any_gates() -> None:
+def test_a_third_of_the_expressions_are_new_ones_with_any_gates_and_some_derive() -> None:
     settings = Counter(studies._setting(seed) for seed in range(300))
-    assert len(settings) == 5
-    assert 0.5 < settings[compare_expressions.STORED] / 300 < 0.8
+    assert 0.4 < settings[compare_expressions.STORED] / 300 < 0.7
+    assert 20 < sum(count for setting, count in settings.items() if setting.derived) < 70
+
+
+def test_derived_attributes_are_compared_too() -> None:
+    devices: list[JSON] = [{"driver": "d", "attributes": {"x": {"ints": [2, 1]}}}]
+    setting = compare_expressions.Setting(derived=True)
+    text = 'device.attributes["d"].x'
+    mine = compare_expressions.ours(text, devices, setting)
+    assert (mine.letters, mine.values) == ("T", ('{"ints":[2,1]}',))
+    said: JSON = {
+        "letters": "T",
+        "maxCost": mine.estimated,
+        "actualCosts": [mine.costs[0]],
+        "attributes": [{"ints": [2, 1]}],
+    }
+    assert not differences(compare_expressions.kubernetes(Fixed(**said), text, devices, setting), mine)
+    said["attributes"] = [{"ints": [1, 2]}]
+    assert differences(compare_expressions.kubernetes(Fixed(**said), text, devices, setting), mine) == ["value"]

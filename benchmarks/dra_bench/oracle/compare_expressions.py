@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dra_bench.conformance.fields import device_fields
+import orjson
+
+from dra_bench.conformance.fields import device_fields, plain_attribute
 from dra_bench.oracle.errors import OraclePanicError
 from dra_bench.oracle.process import Oracle
 from dra_cel.columns import DeviceColumns
+from dra_cel.derived import DerivedAttribute, compile_derived
 from dra_cel.device import DeviceFields
 from dra_cel.errors import CompileError, EvaluationError
 from dra_cel.frame import COST_LIMIT
@@ -23,11 +26,15 @@ _RECOVERED = "internal error:"
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What an expression is compiled as: stored or new, and which gates are on (they count for new ones)."""
+    """What an expression is compiled as: stored or new, and which gates are on (they count for new ones).
+
+    `derived`: as the expression of a derived attribute instead of a selector.
+    """
 
     new_expression: bool = False
     list_attributes: bool = True
     consumable_capacity: bool = True
+    derived: bool = False
 
     def question(self) -> JSON:
         """What the oracle wants to know."""
@@ -35,7 +42,18 @@ class Setting:
             "EnableConsumableCapacity": self.consumable_capacity,
             "EnableListTypeAttributes": self.list_attributes,
         }
-        return {"envType": "NewExpressions" if self.new_expression else "StoredExpressions", "gates": gates}
+        environment = "NewExpressions" if self.new_expression else "StoredExpressions"
+        return {"kind": "derived" if self.derived else "cel", "envType": environment, "gates": gates}
+
+    def compiled(self, text: str) -> Selector | DerivedAttribute:
+        """Compile it. Raises CompileError."""
+        compile_text = compile_derived if self.derived else compile_selector
+        return compile_text(
+            text,
+            new_expression=self.new_expression,
+            list_attributes=self.list_attributes,
+            consumable_capacity=self.consumable_capacity,
+        )
 
 
 STORED = Setting()
@@ -47,7 +65,8 @@ class Evaluation:
 
     T, F, E (run-time error), C (does not compile), P (Kubernetes panics), X (we crash). `costs` are those until an
     error, too; None where the evaluation panicked or passed the limit. `estimated` is None where nobody estimates.
-    `columns` are the letters of the evaluation over columns (Kubernetes has none).
+    `columns` are the letters of the evaluation over columns (Kubernetes has none). `values` are the attributes that
+    were derived, as JSON.
     """
 
     letters: str
@@ -55,12 +74,13 @@ class Evaluation:
     costs: tuple[int | None, ...] = ()
     columns: str = ""
     detail: str = ""
+    values: tuple[str, ...] = ()
 
 
 def kubernetes(oracle: Oracle, text: str, devices: Sequence[JSON], setting: Setting = STORED) -> Evaluation:
     """Ask Kubernetes."""
     try:
-        answer = oracle.ask({"kind": "cel", "expression": text, "devices": devices, **setting.question()})
+        answer = oracle.ask({"expression": text, "devices": devices, **setting.question()})
     except OraclePanicError as error:
         return Evaluation("P" * len(devices), detail=str(error).splitlines()[0])
     letters = "".join(
@@ -72,7 +92,13 @@ def kubernetes(oracle: Oracle, text: str, devices: Sequence[JSON], setting: Sett
         for cost, letter in zip(answer.get("actualCosts", ()), letters, strict=False)
     )
     errors = answer.get("compileError") or next(filter(None, answer.get("errors", ())), "")
-    return Evaluation(letters, answer["maxCost"] if "C" not in letters else None, costs, "", errors)
+    values = tuple(map(_value, answer.get("attributes") or ()))
+    return Evaluation(letters, answer["maxCost"] if "C" not in letters else None, costs, "", errors, values)
+
+
+def _value(attribute: JSON | None) -> str:
+    """The attribute; an empty list is as good as none."""
+    return orjson.dumps({kind: value for kind, value in (attribute or {}).items() if value not in (None, [])}).decode()
 
 
 def _within_limit(cost: int | None) -> int | None:
@@ -84,33 +110,34 @@ def ours(text: str, devices: Sequence[JSON], setting: Setting = STORED) -> Evalu
     """Compile once, evaluate each device alone, then all over columns."""
     fields = [device_fields(device) for device in devices]
     try:
-        selector = compile_selector(
-            text,
-            new_expression=setting.new_expression,
-            list_attributes=setting.list_attributes,
-            consumable_capacity=setting.consumable_capacity,
-        )
+        program = setting.compiled(text)
     except CompileError as error:
         return Evaluation("C" * len(devices), detail=str(error))
     except Exception:  # as below
         return Evaluation("X" * len(devices), detail=traceback.format_exc())
-    letters, costs, detail = "", [], ""
+    letters, costs, values, detail = "", [], [], ""
     for device in fields:
-        letter, cost, reason = _evaluated(selector, device)
+        letter, cost, value, reason = _evaluated(program, device)
         letters += letter
         costs.append(cost)
+        values.append(value)
         detail = detail or reason
-    return Evaluation(letters, selector.estimated_cost, tuple(costs), _over_columns(selector, fields), detail)
+    columns = _over_columns(program, fields) if isinstance(program, Selector) else ""
+    derived = tuple(values) if setting.derived else ()
+    return Evaluation(letters, program.estimated_cost, tuple(costs), columns, detail, derived)
 
 
-def _evaluated(selector: Selector, device: DeviceFields) -> tuple[str, int | None, str]:
+def _evaluated(program: Selector | DerivedAttribute, device: DeviceFields) -> tuple[str, int | None, str, str]:
+    """Letter, cost, derived attribute, and why it failed."""
     try:
-        holds, cost = selector.evaluate(device)
+        value, cost = program.evaluate(device)
     except EvaluationError as error:
-        return "E", _within_limit(error.cost), str(error)
+        return "E", _within_limit(error.cost), _value(None), str(error)
     except Exception:  # a defect of ours: any expression may be written by a tenant
-        return "X", None, traceback.format_exc()
-    return "T" if holds else "F", cost, ""
+        return "X", None, "", traceback.format_exc()
+    if isinstance(program, Selector):
+        return "T" if value else "F", cost, "", ""
+    return "T", cost, _value(plain_attribute(value)), ""
 
 
 def _over_columns(selector: Selector, fields: Sequence[DeviceFields]) -> str:
@@ -129,15 +156,16 @@ def _over_columns(selector: Selector, fields: Sequence[DeviceFields]) -> str:
 
 
 def differences(theirs: Evaluation, mine: Evaluation) -> list[str]:
-    """Say what differs: `letters`, `columns` (ours disagrees with itself), `cost`, `estimate`."""
+    """Say what differs: `letters`, `columns` (ours disagrees with itself), `cost`, `value`, `estimate`."""
     found = []
     if "P" in theirs.letters:
         same = all(one in ("P", other) for one, other in zip(theirs.letters, mine.letters, strict=True))
         found.append("panic" if same else "letters")
     elif theirs.letters != mine.letters:
         found.append("letters")
-    elif theirs.costs != mine.costs and "C" not in mine.letters:
-        found.append("cost")
+    elif "C" not in mine.letters:
+        found += ["cost"] if theirs.costs != mine.costs else []
+        found += ["value"] if theirs.values != mine.values else []
     if mine.columns and mine.columns != mine.letters:
         found.append("columns")
     if None not in (theirs.estimated, mine.estimated) and theirs.estimated != mine.estimated:

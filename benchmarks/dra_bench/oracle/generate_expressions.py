@@ -17,6 +17,8 @@ from dra_bench.oracle.expression_templates import LEAVES, TEMPLATES, TYPES
 JSON = dict[str, Any]
 Scope = tuple[tuple[str, str], ...]
 _PLACEHOLDER = re.compile(r"\{(\w+)\}|\$(\w+)")
+DERIVABLE = ("bool", "int", "string", "semver", "dyn", "ints", "strings", "bools", "dyns")
+"""Types that a derived attribute may have."""
 WRONG_TYPE = 0.02
 SINGLE = 0.5
 """How many expressions start from any template at all."""
@@ -96,9 +98,12 @@ class ExpressionMaker:
         return Expression(kind, (*made, template[end:]))
 
 
-def generate(seed: int) -> Expression:
-    """Return the expression of a seed: usually of type bool."""
+def generate(seed: int, *, derived: bool = False) -> Expression:
+    """Return the expression of a seed: usually of type bool; to derive an attribute, of any type."""
     draw = Draw(f"expression {seed}")
+    if derived:
+        kind = draw.weighted(dict.fromkeys(TYPES, 1) | dict.fromkeys(DERIVABLE, 10))
+        return ExpressionMaker(draw).make(kind, draw.weighted({1: 4, 2: 3, 3: 1}))
     if draw.chance(SINGLE):
         return ExpressionMaker(draw).single(draw.weighted({1: 5, 2: 2}))
     kind = "bool" if draw.chance(0.97) else draw.one(TYPES)
