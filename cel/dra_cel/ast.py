@@ -1,39 +1,42 @@
 """The abstract syntax tree, after macro expansion.
 
 Nodes compare by identity, so that the checker can keep what it finds out in dictionaries keyed by
-node. `offset` is the position in code points that error messages name (of the operator, where there
-is one). Operators are calls of functions with the names that CEL gives them, `_==_` and so on.
+node. Nothing changes them; they are not frozen, because it takes seven times as long to make those, and
+10 KiB of macros are ten thousand nodes. `offset` is the position in code points that error messages name
+(of the operator, where there is one). Operators are calls of functions with the names that CEL gives
+them, `_==_` and so on.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 Constant = bool | int | float | str | bytes | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Node:
     """Base class of all expressions."""
 
     offset: int
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Literal(Node):
     """A constant; uint literals hold a `values.UInt`."""
 
     value: Constant
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Ident(Node):
     """A variable, or the name of a type; a leading dot stays part of the name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Select(Node):
     """`operand.field`; with test_only it is `has(operand.field)`."""
 
@@ -42,7 +45,7 @@ class Select(Node):
     test_only: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Call(Node):
     """`function(args)` or `target.function(args)`."""
 
@@ -51,7 +54,7 @@ class Call(Node):
     args: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ListExpr(Node):
     """`[a, ?b]`; `optional` has the indices of elements that are written with `?`."""
 
@@ -59,7 +62,7 @@ class ListExpr(Node):
     optional: frozenset[int] = frozenset()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Entry:
     """`key: value` of a map."""
 
@@ -69,14 +72,14 @@ class Entry:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class MapExpr(Node):
     """`{key: value, ?key: value}`."""
 
     entries: tuple[Entry, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Field:
     """`name: value` of a message."""
 
@@ -86,7 +89,7 @@ class Field:
     optional: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Message(Node):
     """`type.name{field: value}`."""
 
@@ -94,7 +97,7 @@ class Message(Node):
     fields: tuple[Field, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Comprehension(Node):
     """A loop, which is what the macros over lists and maps expand to.
 
@@ -127,3 +130,22 @@ def qualified_name(node: Node) -> str | None:
     if not isinstance(node, Ident):
         return None
     return ".".join([node.name, *reversed(parts)])
+
+
+def children(node: Node) -> Sequence[Node]:
+    """Return the parts of a node, in the order in which they are written."""
+    kind = type(node)
+    if kind is Literal or kind is Ident:
+        return ()
+    if isinstance(node, Call):
+        return node.args if node.target is None else (node.target, *node.args)
+    if isinstance(node, Select):
+        return (node.operand,)
+    if isinstance(node, ListExpr):
+        return node.elements
+    if isinstance(node, MapExpr):
+        return [part for entry in node.entries for part in (entry.key, entry.value)]
+    if isinstance(node, Message):
+        return [field.value for field in node.fields]
+    assert isinstance(node, Comprehension)
+    return node.iter_range, node.initial, node.condition, node.step, node.result

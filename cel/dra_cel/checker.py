@@ -21,7 +21,7 @@ from dra_cel.environment import DEVICE_VARIABLE, MESSAGE_FIELDS, UNSUPPORTED_MES
 from dra_cel.errors import CompileError
 from dra_cel.functions.table import Overload
 from dra_cel.overloads import match
-from dra_cel.slices import tick
+from dra_cel.slices import paced, tick
 from dra_cel.suggestion import closest, for_arguments
 from dra_cel.types import Kind, Type
 from dra_cel.uint import UInt
@@ -41,9 +41,9 @@ _LITERAL_TYPES: dict[type, Type] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Resolution:
-    """What the checker found a name or a call to be.
+    """What the checker found a name or a call to be. Nothing changes it; see `ast` for why it is not frozen.
 
     Attributes:
         type_name: set where the node is the name of a type.
@@ -69,6 +69,7 @@ class Checked:
         root: its tree.
         types: static type of every node.
         resolutions: of calls, and of names that are not variables.
+        uniform: whether the elements of each list and map are surely of one type, and nothing is formatted.
 
     """
 
@@ -76,6 +77,7 @@ class Checked:
     root: Node
     types: dict[Node, Type]
     resolutions: dict[Node, Resolution]
+    uniform: bool
 
     @property
     def result(self) -> Type:
@@ -99,6 +101,8 @@ class _Checker:
         self._environment = environment
         self._unifier = Unifier()
         self._types: dict[Node, Type] = {}
+        self._open: list[Node] = []
+        self._uniform = True
         self._resolutions: dict[Node, Resolution] = {}
         self._names: dict[Node, str | None] = {}
         self._scopes: list[dict[str, Type]] = [{DEVICE_VARIABLE: t.DEVICE}]
@@ -107,11 +111,11 @@ class _Checker:
     def run(self, root: Node) -> Checked:
         self._check(root)
         known: dict[int, Type] = {}
-        types: dict[Node, Type] = {}
-        for node, type_ in self._types.items():
-            tick()
-            types[node] = self._unifier.closed(type_, known) if type_.is_open else type_
-        return Checked(self._text, root, types, self._resolutions)
+        closed: dict[Node, Type] = {}
+        for node in paced(self._open):
+            closed[node] = self._unifier.closed(self._types[node], known)
+        self._types.update(closed)
+        return Checked(self._text, root, self._types, self._resolutions, self._uniform)
 
     def _error(self, offset: int, message: str, suggestion: str | None = None) -> CompileError:
         return CompileError(message, self._text, offset, suggestion)
@@ -123,6 +127,8 @@ class _Checker:
             known = _RULES[type(node)](self, node)
             if known.size > MAX_TYPE_SIZE:
                 raise self._error(node.offset, f"the type has more than {MAX_TYPE_SIZE} parts")
+            if known.is_open:
+                self._open.append(node)
             self._types[node] = known
         return known
 
@@ -263,6 +269,8 @@ class _Checker:
         result, applicable = match(self._environment, self._unifier, name, args, target is not None)
         if result is None:
             raise self._no_overload(node, name, args, target is not None)
+        if name == "format":
+            self._uniform = False
         self._resolutions[node] = Resolution(overloads=applicable, namespaced=namespaced)
         return result
 
@@ -284,6 +292,7 @@ class _Checker:
         """Return the common type of two elements; mixed literals are refused later, see `literal_types`."""
         if previous is None or previous is current:
             return current
+        self._uniform = False
         return most_general(previous, current) if self._unifier.assignable(previous, current) else t.DYN
 
     def _element(self, node: Node, optional: bool) -> Type:

@@ -31,6 +31,7 @@ class Environment:
         attribute: static type of an attribute's value.
         list_results: whether a derived attribute may be a list.
         matches: calls that were resolved before; it only saves time.
+        candidates: the overloads that may fit arguments of some kinds; it only saves time.
 
     """
 
@@ -40,6 +41,7 @@ class Environment:
     attribute: t.Type
     list_results: bool
     matches: dict[Signature, tuple[t.Type | None, tuple[Overload, ...]]] = field(default_factory=dict, repr=False)
+    candidates: dict[tuple[object, ...], tuple[Overload, ...]] = field(default_factory=dict, repr=False)
 
 
 _WRAPPERS = {

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from dra_cel.errors import CompileError
-from dra_cel.slices import tick
+from dra_cel.slices import paced
 
 
 class Token(NamedTuple):
@@ -32,8 +32,7 @@ _STRING = rf"""(?:
   | "(?:{ESCAPE}|[^\\"\n\r])*"
   | '(?:{ESCAPE}|[^\\'\n\r])*'
 )"""
-_TOKEN = re.compile(
-    rf"""
+_KINDS = rf"""
     (?P<SPACE>(?:[\t\ \r\n\f]+|//[^\n]*)+)
   | (?P<BYTES>[bB]{_STRING})
   | (?P<STRING>{_STRING})
@@ -43,10 +42,13 @@ _TOKEN = re.compile(
   | (?P<INT>0x[0-9a-fA-F]+|[0-9]+)
   | (?P<ESCAPED>`[A-Za-z0-9_./\- ]+`)
   | (?P<OPERATOR>==|!=|<=|>=|&&|\|\||[\[\]{{}}().,\-!?:+*/%<>])
-    """,
-    re.VERBOSE,
-)
-_KEYWORDS = frozenset({"in", "true", "false", "null"})
+  | (?P<NOTHING>(?s:.))
+"""
+_KIND = re.compile(_KINDS, re.VERBOSE)
+_WORD = re.compile(re.sub(r"\?P<[A-Z]+>", "?:", _KINDS), re.VERBOSE)
+"""The same without groups, which finds words three times as fast."""
+_FIXED = {word: word for word in ("in", "true", "false", "null")}
+_new = tuple.__new__  # what a NamedTuple does, without the function around it
 
 
 def tokenize(text: str) -> list[Token]:
@@ -56,24 +58,27 @@ def tokenize(text: str) -> list[Token]:
         CompileError: a character or an unterminated string that no token starts with.
 
     """
-    tokens = []
+    kinds = dict(_FIXED)
+    tokens: list[Token] = []
     position = 0
-    for match in _TOKEN.finditer(text):
-        if match.start() != position:
-            break
-        tick()
-        position = match.end()
-        kind = match.lastgroup or ""
+    for word in paced(_WORD.findall(text)):
+        kind = kinds.get(word)
+        if kind is None:
+            kind = kinds[word] = _kind(word)
+        if kind == "NOTHING":
+            raise CompileError(_describe(word), text, position)
         if kind != "SPACE":
-            word = match.group()
-            if kind == "OPERATOR" or word in _KEYWORDS:
-                kind = word
-            tokens.append(Token(kind, word, match.start()))
-    if position != len(text):
-        raise CompileError(_describe(text[position]), text, position)
-    length = len(text)
-    tokens.append(Token("END", "", length))
+            tokens.append(_new(Token, (kind, word, position)))
+        position += len(word)
+    tokens.append(Token("END", "", position))
     return tokens
+
+
+def _kind(word: str) -> str:
+    match = _KIND.match(word)
+    assert match is not None
+    assert match.lastgroup is not None
+    return word if match.lastgroup == "OPERATOR" else match.lastgroup
 
 
 def _describe(character: str) -> str:

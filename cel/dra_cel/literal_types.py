@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dra_cel.ast import Call, Comprehension, ListExpr, MapExpr, Message, Node, Select
+from dra_cel.ast import Call, ListExpr, MapExpr, Node, children
 from dra_cel.checker import Checked
 from dra_cel.errors import CompileError
 from dra_cel.format_check import check_format
@@ -17,42 +17,28 @@ def check_literals(checked: Checked) -> None:
         CompileError: two elements, keys or values of one literal differ in type.
 
     """
-    pending: list[tuple[Node, bool]] = [(checked.root, False)]
+    if checked.uniform:
+        return
+    pending = [checked.root]
     seen: set[Node] = set()
+    exempt: set[Node] = set()
     while pending:
         tick()
-        node, exempt = pending.pop()
+        node = pending.pop()
         if node in seen:
             continue
         seen.add(node)
+        parts = children(node)
         if isinstance(node, Call) and node.function == "format" and node.target is not None:
             check_format(checked, node)
-            exempt = True
-        if exempt:
-            pass
+            exempt.update(parts)
+        elif node in exempt:
+            exempt.update(parts)
         elif isinstance(node, ListExpr):
             _check_list(checked, node)
         elif isinstance(node, MapExpr):
             _check_map(checked, node)
-        pending.extend([(part, exempt) for part in reversed(children(node))])
-
-
-def children(node: Node) -> list[Node]:
-    """Return the parts of a node, in the order in which they are written."""
-    match node:
-        case Select():
-            return [node.operand]
-        case Call():
-            return [*([node.target] if node.target is not None else []), *node.args]
-        case ListExpr():
-            return list(node.elements)
-        case MapExpr():
-            return [part for entry in node.entries for part in (entry.key, entry.value)]
-        case Message():
-            return [field.value for field in node.fields]
-        case Comprehension():
-            return [node.iter_range, node.initial, node.condition, node.step, node.result]
-    return []
+        pending.extend(reversed(parts))
 
 
 def _check_list(checked: Checked, node: ListExpr) -> None:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from dra_cel.environment import Environment
 from dra_cel.functions.table import Overload
-from dra_cel.types import DYN, Type
+from dra_cel.types import DYN, Kind, Type
 from dra_cel.unification import Unifier
 
 MAX_MATCHES = 4096
 """Resolved calls that are remembered between expressions."""
+
+_ADAPTABLE = frozenset({Kind.PARAM, Kind.DYN, Kind.ANY, Kind.NULL})
+"""Kinds of types that may fit types of other kinds."""
 
 Match = tuple[Type | None, tuple[Overload, ...]]
 """Result type and overloads that fit; None and nothing where none does."""
@@ -44,9 +47,7 @@ def match(environment: Environment, unifier: Unifier, name: str, args: Sequence[
 def _match(environment: Environment, unifier: Unifier, name: str, args: Sequence[Type], member: bool) -> Match:
     result: Type | None = None
     applicable = []
-    for entry in environment.functions[name]:
-        if entry.member is not member or len(entry.args) != len(args):
-            continue
+    for entry in _candidates(environment, name, args, member):
         signature = (entry.result, *entry.args)
         declared, *wanted = unifier.instantiate(signature) if entry.generic else signature
         if unifier.all_assignable(args, wanted):
@@ -57,3 +58,24 @@ def _match(environment: Environment, unifier: Unifier, name: str, args: Sequence
             elif not result.is_dyn and declared != result:
                 result = DYN
     return result, tuple(applicable)
+
+
+def _candidates(environment: Environment, name: str, args: Sequence[Type], member: bool) -> tuple[Overload, ...]:
+    """Return the overloads that may fit, by their number of arguments and the kinds of these; most do not."""
+    key = (name, member, *[arg.kind for arg in args])
+    found = environment.candidates.get(key)
+    if found is None:
+        found = tuple([entry for entry in environment.functions[name] if _may_fit(entry, args, member)])
+        if len(environment.candidates) >= MAX_MATCHES:
+            environment.candidates.clear()
+        environment.candidates[key] = found
+    return found
+
+
+def _may_fit(entry: Overload, args: Sequence[Type], member: bool) -> bool:
+    if entry.member is not member or len(entry.args) != len(args):
+        return False
+    return all(
+        given.kind is wanted.kind or given.kind in _ADAPTABLE or wanted.kind in _ADAPTABLE
+        for given, wanted in zip(args, entry.args, strict=True)
+    )

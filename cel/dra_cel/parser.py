@@ -59,6 +59,13 @@ _PRECEDENCE = {
     "/": 5,
     "%": 5,
 }  # fmt: skip
+_PREFIXES = frozenset("!-")
+_SUFFIXES = frozenset(".[{")
+_ENDS = frozenset((",", ")", "]", "}", ":", "END"))
+"""What may follow an expression."""
+_ATOMS = frozenset(("IDENT", "STRING", "BYTES", "INT", "UINT", "FLOAT", "true", "false", "null"))
+"""Tokens that may be an expression of their own, as most elements of long lists are."""
+_WORDS: dict[str, Constant] = {"true": True, "false": False, "null": None}
 _FUNCTION = {operator: f"_{operator}_" for operator in _PRECEDENCE} | {"in": "@in"}
 
 Parsed = tuple[Node, int]
@@ -99,12 +106,13 @@ class _Parser:
         self._tokens = tokenize(text)
         self._position = 0
         self._token = self._tokens[0]
+        self._kind = self._token.kind
         self._nesting = 0
         self._expander = Expander(text)
 
     def parse(self) -> Node:
         node, depth = self._expression()
-        if self._token.kind != "END":
+        if self._kind != "END":
             raise self._unexpected("an operator or the end")
         if depth > _SHALLOW:
             reserve_frames()
@@ -113,20 +121,20 @@ class _Parser:
     # --- tokens
 
     def _advance(self) -> Token:
-        tick()
         token = self._token
         self._position += 1
-        self._token = self._tokens[self._position]
+        self._token = following = self._tokens[self._position]
+        self._kind = following.kind
         return token
 
     def _accept(self, kind: str) -> bool:
-        if self._token.kind != kind:
+        if self._kind != kind:
             return False
         self._advance()
         return True
 
     def _expect(self, kind: str, wanted: str = "") -> Token:
-        if self._token.kind != kind:
+        if self._kind != kind:
             raise self._unexpected(wanted or repr(kind))
         return self._advance()
 
@@ -146,11 +154,13 @@ class _Parser:
     # --- grammar, from loose to tight
 
     def _expression(self) -> Parsed:
+        if self._kind in _ATOMS and self._next_kind() in _ENDS and self._nesting < MAX_NESTING:
+            return self._primary()
         self._nesting = self._deeper(self._token.offset, self._nesting)
         if self._nesting == _SHALLOW:
             reserve_frames()
         condition = self._binary(1)
-        if self._token.kind == "?":
+        if self._kind == "?":
             offset = self._advance().offset
             then, then_depth = self._binary(1)
             self._expect(":")
@@ -161,8 +171,8 @@ class _Parser:
         return condition
 
     def _binary(self, minimum: int) -> Parsed:
-        left, depth = self._unary()
-        while (precedence := _PRECEDENCE.get(self._token.kind, 0)) >= minimum:
+        left, depth = self._unary() if self._kind in _PREFIXES else self._member()
+        while (precedence := _PRECEDENCE.get(self._kind, 0)) >= minimum:
             token = self._advance()
             if precedence <= 2:
                 left, depth = self._logical(token, left, depth, precedence)
@@ -179,17 +189,18 @@ class _Parser:
             right, right_depth = self._binary(precedence + 1)
             terms.append(right)
             depth = max(depth, right_depth)
-            if self._token.kind != first.kind:
+            if self._kind != first.kind:
                 return _balance(_FUNCTION[first.kind], terms, offsets, 0, len(offsets) - 1), depth
             offsets.append(self._advance().offset)
 
     def _unary(self) -> Parsed:
-        kind = self._token.kind
-        if kind not in ("!", "-") or (kind == "-" and self._next_kind() in ("INT", "FLOAT")):
+        kind = self._kind
+        if kind == "-" and self._next_kind() in ("INT", "FLOAT"):
             return self._member()
         offset = self._token.offset
         count = 0
         while self._accept(kind):
+            tick()
             count += 1
         operand, depth = self._member()
         if count % 2 == 0:
@@ -201,8 +212,7 @@ class _Parser:
 
     def _member(self) -> Parsed:
         node, depth = self._primary()
-        while True:
-            kind = self._token.kind
+        while (kind := self._kind) in _SUFFIXES:
             if kind == ".":
                 node, depth = self._dot(node, depth)
             elif kind == "[":
@@ -215,7 +225,8 @@ class _Parser:
             elif kind == "{" and (name := qualified_name(node)) is not None:
                 node, depth = self._message(name)
             else:
-                return node, depth
+                break
+        return node, depth
 
     def _dot(self, operand: Node, depth: int) -> Parsed:
         offset = self._advance().offset
@@ -229,7 +240,7 @@ class _Parser:
             name = token.text[1:-1]
         else:
             name = token.text
-            if self._token.kind == "(" and not optional:
+            if self._kind == "(" and not optional:
                 return self._member_call(name, operand, depth)
         if optional:
             return Call(offset, "_?._", None, (operand, Literal(token.offset, name))), depth
@@ -246,7 +257,7 @@ class _Parser:
         self._expect("(")
         args: list[Node] = []
         depth = 0
-        while self._token.kind != ")":
+        while self._kind != ")":
             if args:
                 self._expect(",", "',' or ')'")
             argument, argument_depth = self._expression()
@@ -256,14 +267,11 @@ class _Parser:
         return tuple(args), depth
 
     def _primary(self) -> Parsed:
-        token = self._token
-        parse_kind = _PRIMARIES.get(token.kind)
-        if parse_kind is not None:
-            return parse_kind(self)
-        value, width = self._literal()
-        for _ in range(width):
-            self._advance()
-        return Literal(token.offset, value), 0
+        tick()
+        parse_kind = _PRIMARIES.get(self._kind)
+        if parse_kind is None:
+            raise self._unexpected("an expression")
+        return parse_kind(self)
 
     def _nested(self) -> Parsed:
         self._advance()
@@ -277,7 +285,7 @@ class _Parser:
         if token.text in _RESERVED:
             raise self._error(token.offset, f"reserved identifier: {token.text}")
         name = dot + token.text
-        if self._token.kind != "(":
+        if self._kind != "(":
             return Ident(token.offset, name), 0
         offset = self._token.offset
         args, depth = self._arguments()
@@ -328,32 +336,37 @@ class _Parser:
 
     def _end_of_items(self, close: str, started: bool) -> bool:
         """Consume a separator or the closing bracket; return whether it was the latter."""
-        if started and self._token.kind != close:
+        if started and self._kind != close:
             self._expect(",", f"',' or {close!r}")
-        elif not started and self._token.kind == "," and self._next_kind() == close:
+        elif not started and self._kind == "," and self._next_kind() == close:
             self._advance()
         return self._accept(close)
 
-    def _literal(self) -> tuple[Constant, int]:
-        """Return the value at the current token and how many tokens it has."""
-        token = self._token
-        kind, text, width = token.kind, token.text, 1
-        if kind == "-" and self._next_kind() in ("INT", "FLOAT"):
-            following = self._tokens[self._position + 1]
-            kind, text, width = following.kind, "-" + following.text, 2
-        convert = NUMBERS.get(kind)
-        if convert is not None:
-            value = convert(text)
-            if value is None:
-                raise self._error(token.offset, f"invalid {kind.lower().replace('float', 'double')} literal")
-            return value, width
-        if kind == "STRING":
-            return string_value(token, self._text), 1
-        if kind == "BYTES":
-            return bytes_value(token, self._text), 1
-        if kind in ("true", "false", "null"):
-            return {"true": True, "false": False, "null": None}[kind], 1
-        raise self._unexpected("an expression")
+    def _number(self) -> Parsed:
+        token = self._advance()
+        return self._converted(token.offset, token.kind, token.text)
+
+    def _negative(self) -> Parsed:
+        if self._next_kind() not in ("INT", "FLOAT"):
+            raise self._unexpected("an expression")
+        offset = self._advance().offset
+        token = self._advance()
+        return self._converted(offset, token.kind, f"-{token.text}")
+
+    def _converted(self, offset: int, kind: str, text: str) -> Parsed:
+        value = NUMBERS[kind](text)
+        if value is None:
+            raise self._error(offset, f"invalid {kind.lower().replace('float', 'double')} literal")
+        return Literal(offset, value), 0
+
+    def _text_literal(self) -> Parsed:
+        token = self._advance()
+        convert = string_value if token.kind == "STRING" else bytes_value
+        return Literal(token.offset, convert(token, self._text)), 0
+
+    def _word(self) -> Parsed:
+        token = self._advance()
+        return Literal(token.offset, _WORDS[token.kind]), 0
 
 
 _PRIMARIES: dict[str, Callable[[_Parser], Parsed]] = {
@@ -362,6 +375,11 @@ _PRIMARIES: dict[str, Callable[[_Parser], Parsed]] = {
     "(": _Parser._nested,
     "[": _Parser._list,
     "{": _Parser._map,
+    "-": _Parser._negative,
+    "STRING": _Parser._text_literal,
+    "BYTES": _Parser._text_literal,
+    **dict.fromkeys(NUMBERS, _Parser._number),
+    **dict.fromkeys(_WORDS, _Parser._word),
 }
 
 

@@ -11,9 +11,9 @@ from dra_cel.uint import UInt
 from dra_cel.values import MISSING, CelMap
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Plan:
-    """A compiled expression.
+    """A compiled expression. Nothing changes it; see `ast` for why it is not frozen.
 
     Attributes:
         step: evaluates it.

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dra_cel.ast import Call, Comprehension, Ident, Node, Select
+from dra_cel.ast import Call, Comprehension, Ident, Node, Select, children
 from dra_cel.checker import Checked
 from dra_cel.columns import ColumnKey
 from dra_cel.environment import DEVICE_VARIABLE
-from dra_cel.literal_types import children
 from dra_cel.slices import tick
 
 Path = tuple[str, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import is_
 
 from dra_cel.types import DYN, NULL, Kind, Type, parameter
 
@@ -25,21 +26,31 @@ class Unifier:
 
     def assignable(self, source: Type, target: Type) -> bool:
         """Return whether source can be used as target; binds parameters if so."""
-        return self.all_assignable((source,), (target,))
+        if source is target:
+            return True
+        mark = len(self._trail)
+        if self._assign(source, target):
+            return True
+        self._undo(mark)
+        return False
 
     def all_assignable(self, sources: Sequence[Type], targets: Sequence[Type]) -> bool:
         """Return whether each source can be used as its target; binds nothing unless all can."""
         mark = len(self._trail)
         for source, target in zip(sources, targets, strict=True):
             if not self._assign(source, target):
-                while len(self._trail) > mark:
-                    name, previous = self._trail.pop()
-                    if previous is None:
-                        del self._bindings[name]
-                    else:
-                        self._bindings[name] = previous
+                self._undo(mark)
                 return False
         return True
+
+    def _undo(self, mark: int) -> None:
+        """Take back the bindings that were made since the trail had a length."""
+        while len(self._trail) > mark:
+            name, previous = self._trail.pop()
+            if previous is None:
+                del self._bindings[name]
+            else:
+                self._bindings[name] = previous
 
     def substitute(self, type_: Type) -> Type:
         """Replace bound parameters."""
@@ -49,7 +60,7 @@ class Unifier:
             bound = self._bindings.get(type_.name)
             return type_ if bound is None else self.substitute(bound)
         params = tuple([self.substitute(param) for param in type_.params])
-        if all(new is old for new, old in zip(params, type_.params, strict=True)):
+        if all(map(is_, params, type_.params)):
             return type_
         return Type(type_.kind, type_.name, params)
 
@@ -117,7 +128,7 @@ class Unifier:
             return True
         if len(source.params) != len(target.params):
             return False
-        return all(self._assign(part, wanted) for part, wanted in zip(source.params, target.params, strict=True))
+        return all(map(self._assign, source.params, target.params))
 
     def _stands_for(self, type_: Type, param: Type) -> tuple[bool, bool]:
         """Return whether the parameter can stand for the type, and whether it was bound before."""

@@ -75,6 +75,8 @@ def test_parses_by_cels_grammar(text: str, expected: str | None) -> None:
         ("?!", 1, 1, "Syntax error"),
         ("a +", 1, 4, "end of the expression"),
         ("a &&\n  b c", 2, 5, "Syntax error: unexpected 'c'"),
+        ("!-device.driver", 1, 2, "Syntax error: unexpected '-', expected an expression"),
+        ("[1, -]", 1, 6, "Syntax error: unexpected ']', expected an expression"),
         ("9223372036854775808", 1, 1, "invalid int literal"),
         ("18446744073709551616u", 1, 1, "invalid uint literal"),
         ("1e999", 1, 1, "invalid double literal"),

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dra_cel.ast import Call, Comprehension, Ident, ListExpr, Literal, Node, Select
+from dra_cel.ast import Call, Comprehension, Ident, ListExpr, Literal, Node, Select, children
 from dra_cel.errors import CompileError
-from dra_cel.literal_types import children
 from dra_cel.parser import parse
 from dra_cel.semver import Semver
 from dra_cel.uint import UInt
