@@ -151,7 +151,7 @@ class Knapsack:
                 return False
             used = total / room if room else 0.0
             excess = self._amounts[chosen].sum(axis=0) / self._scale - self._left / self._scale
-            bound.fits = bool(excess.max() <= _MARGIN - 1)
+            bound.fits = bool(excess.max(initial=-1.0) <= _MARGIN - 1)  # no counter that could be short: all fits
             if used > most or bound.fits:
                 bound.weights, bound.chosen, most = weights, chosen, used
             if bound.fits:

@@ -192,3 +192,10 @@ def test_different_partitions_that_have_to_add_up_exactly() -> None:
     chosen = [by_name[name] for name in picked(outcome)[0]]
     assert sum(one["a"] for one in chosen) == 1500
     assert sum(one["c"] for one in chosen) <= 1300
+
+
+def test_counters_of_which_none_can_be_short_have_no_strictest_weights() -> None:
+    for amounts, left in ((np.zeros((3, 0)), np.zeros(0)), (np.ones((3, 1)), np.array([9.0]))):
+        weights = Knapsack(amounts, left, [(2, range(3))]).strictest()
+        assert weights.shape == (len(left), len(left) + 1)
+        assert np.isfinite(weights).all()
