@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
-from json.decoder import scanstring
 
 from dra_api.manifests.lines import Branch, Deferred, Lines
 
@@ -39,7 +38,7 @@ def _members(text: str, at: int, line: int) -> dict[str, Lines]:
     before, at = at, _after_space(text, at + 1)
     while text[at] == '"':
         line += text.count("\n", before, at)
-        key, end = scanstring(text, at + 1)
+        key, end = _SKIP(text, at)
         start = _after_space(text, _after_space(text, end) + 1)
         first = line + text.count("\n", at, start)
         children[key] = Deferred(partial(_lines, text, start, first, line))
