@@ -46,7 +46,8 @@ CandidateOrder = Callable[[str, Sequence[DeviceID]], Sequence[int]]
 
 _FEW_NODES = 8
 """Up to this many nodes counting over the whole table costs more than it saves."""
-_LINED_UP = 64
+_FIRST, _LINED_UP = 16, 64
+"""So many nodes are looked at one by one, which is fastest where many may do, then so many at a time."""
 _MAX_RESTARTS = 16
 _NO_NODES: IntArray = np.empty(0, np.int32)
 _FAILING_SEARCHED = 8
@@ -296,6 +297,9 @@ class Attempt:
 
 def _masked(ids: IntArray, mask: BoolArray) -> Iterator[int]:
     """Yield the ids whose place in the mask is set; mostly only the first is asked for."""
-    for start in range(0, len(ids), _LINED_UP):
+    for node_id in ids[:_FIRST].tolist():
+        if mask[node_id]:
+            yield node_id
+    for start in range(_FIRST, len(ids), _LINED_UP):
         some = ids[start : start + _LINED_UP]
         yield from some[mask[some]].tolist()
