@@ -111,13 +111,22 @@ class Spread:
     def _recount(self, nodes: set[int]) -> None:
         self._grow(len(self.counts.table.nodes))
         homes = self.counts.homes
+        if len(nodes) <= _FEW:
+            for node in nodes:
+                self._count_one(node, np.flatnonzero(homes == node))
+            return
         ids = np.array(sorted(nodes), np.int32)
         self._most[ids] = self._different[ids] = 0
-        if len(ids) <= _FEW:
-            for node in nodes:
-                self._count(homes == node)
-        else:
-            self._count(np.isin(homes, ids))
+        self._count(np.isin(homes, ids))
+
+    def _count_one(self, node: int, rows: IntArray) -> None:
+        """Count on one node, all of whose rows these are."""
+        found: dict[int, int] = {}
+        pairs = zip(self.counts.codes[rows].tolist(), self._column().codes[rows].tolist(), strict=True)
+        for code, value in pairs:
+            if value > 0 and code in (COUNTED, BOUND):
+                found[value] = found.get(value, 0) + 1
+        self._most[node], self._different[node] = max(found.values(), default=0), len(found)
 
     def _count(self, rows: BoolArray) -> None:
         """Count on nodes, all of whose rows these are."""
