@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dra_bench.oracle.generate_clusters import FEATURES
+from dra_bench.oracle.features import FEATURES
 from dra_bench.oracle.model.amounts import Milli, NotRepresentableError, amount, consumption
 from dra_bench.oracle.model.attempt import TooManyStepsError, attempt
 from dra_bench.oracle.model.bugs import MODELLED, Bug

@@ -15,7 +15,9 @@ from dra_bench.conformance.case_file import read_cases
 from dra_bench.conformance.runner import Report, actual_line, run_cases
 from dra_bench.record import current_commit
 
-EXAMPLE = """The files are told apart by their content: allocator cases, selector cases, golden rows, helper tables.
+EXAMPLE = """The files are told apart by their content: allocator cases, selector cases, golden rows, helper tables; a list
+of cases, a single one, or one a line. Of a folder all .json, .jsonl and .ndjson files are taken. A case that lacks
+something fails, the others still run.
 
 exit codes: 0 all passed, 1 some failed, 2 a file cannot be read
 
@@ -26,7 +28,7 @@ example:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `conformance`."""
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="case files (JSON)")
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="case files (JSON), or folders of them")
     parser.add_argument("--json", action="store_true", help="passed, failed, failures[].{name, difference} as JSON")
     parser.add_argument("--results", type=Path, metavar="FILE", help="write the report, with the commit, to this file")
     parser.add_argument("--actual", action="store_true", help="print one JSON line per case: what really came out")
