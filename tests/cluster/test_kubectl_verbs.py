@@ -219,7 +219,7 @@ def test_watches_tell_of_changes(kubectl: Kubectl, tmp_path: Path) -> None:
 
 
 def test_kinds_are_generated_or_what_to_do_instead_is_said(kubectl: Kubectl) -> None:
-    """Versions from 1.34 or so on send protobuf for them, which is refused; earlier ones send JSON."""
+    """Versions from 1.32 on send protobuf for them, which is refused; earlier ones send JSON."""
     for line in ("namespace team", "configmap c --from-literal=a=b", "deployment d --image=i", "secret generic s"):
         ran = kubectl.run(["create", *line.split()])
         if ran.returncode:
