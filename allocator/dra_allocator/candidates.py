@@ -36,3 +36,13 @@ class Need(NamedTuple):
     candidates: Candidates
     positions: Sequence[int]
     wanted: int
+
+
+def least_after(requests: Sequence[Sequence[Candidates]]) -> list[int]:
+    """Return per request (its alternatives) the least number of devices of the later requests of its claim."""
+    least = [0] * len(requests)
+    for index in range(len(requests) - 2, -1, -1):
+        following = requests[index + 1]
+        if following[0].claim == requests[index][0].claim:
+            least[index] = least[index + 1] + min(candidates.wanted for candidates in following)
+    return least

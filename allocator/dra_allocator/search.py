@@ -25,13 +25,14 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from dra_allocator.budget import Budget
-from dra_allocator.candidates import NO, OPEN, YES, Candidates, Need
+from dra_allocator.candidates import NO, OPEN, YES, Candidates, Need, least_after
 from dra_allocator.matching import Demand, can_all_have
 from dra_allocator.problem import NodeProblem
 from dra_allocator.requests import MAX_DEVICES
 from dra_allocator.result import Solution
 from dra_allocator.rules.counters import Counters
 from dra_allocator.rules.rule import Rule
+from dra_allocator.rules.shares import Shares
 
 _CHECK_EVERY = 16
 _PATIENCE = 100
@@ -76,10 +77,12 @@ class Search:
     def __init__(self, problem: NodeProblem, rules: Sequence[Rule]) -> None:
         self._problem = problem
         self._rules = tuple(rules)
+        # With mode All capacity comes last, as in Kubernetes: a constraint may be an error before.
+        self._rules_for_all = tuple(sorted(rules, key=lambda rule: isinstance(rule, Shares)))
         self._requests = tuple(request for claim in problem.claims for request in claim)
         self._counters = next((rule for rule in rules if isinstance(rule, Counters)), None)
         self._can_fail = any(rule.can_fail for rule in rules)
-        self._least_after = self._least_needs()
+        self._least_after = least_after(self._requests)
         self._stack: list[_Choice | _Pick] = []
         self._holders: dict[int, list[Candidates]] = {}
         self._kinds: dict[int, Hashable] = {}
@@ -129,7 +132,11 @@ class Search:
             self._stack.pop()
             return False
         candidates = alternatives[frame.alternative]
-        if frame.used + candidates.wanted + self._least_after[frame.request] > MAX_DEVICES or not candidates.wanted:
+        least = frame.used + candidates.wanted
+        if not candidates.wanted or least > MAX_DEVICES:
+            return False
+        over = least + self._least_after[frame.request] > MAX_DEVICES
+        if over and not self._may_fail(candidates, candidates.positions):
             return False
         self._descend(frame.request, candidates, 0, 0)
         return False
@@ -211,9 +218,10 @@ class Search:
             candidates.status[position] = YES if self._problem.resolve(candidates.request, position) else NO
         if candidates.status[position] == NO:
             return False
-        for count, rule in enumerate(self._rules):
+        rules = self._rules_for_all if candidates.is_all else self._rules
+        for count, rule in enumerate(rules):
             if not rule.take(candidates, position):
-                for done in reversed(self._rules[:count]):
+                for done in reversed(rules[:count]):
                     done.release(candidates, position)
                 return False
         self._holders.setdefault(position, []).append(candidates)
@@ -352,15 +360,6 @@ class Search:
             if failing[position]:
                 return True
         return False
-
-    def _least_needs(self) -> list[int]:
-        """Return per request the least number of devices of the later requests of its claim."""
-        least = [0] * len(self._requests)
-        for index in range(len(self._requests) - 2, -1, -1):
-            following = self._requests[index + 1]
-            if following[0].claim == self._requests[index][0].claim:
-                least[index] = least[index + 1] + min(candidates.wanted for candidates in following)
-        return least
 
     # What makes devices and states alike.
 

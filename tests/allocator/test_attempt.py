@@ -366,3 +366,22 @@ def test_admin_access_that_is_given_at_all_needs_its_feature() -> None:
     assert isinstance(refused, AllocationError)
     assert refused.kind == "feature-disabled"
     assert isinstance(cluster.allocate(claim(request())), Allocation)
+
+
+def test_the_limit_of_a_claim_does_not_hide_an_error_of_an_alternative() -> None:
+    negative = request("s1", 2, capacity={"memory": Quantity.parse("-1")})
+    first = replace(request("r0"), device_class="", first_available=(request("s0"), negative))
+    cluster = Cluster(resource_slice("s", [device("a", memory="4")], node="n1"))
+    outcome = cluster.allocate(claim(first, request("r1", 31)))
+    assert isinstance(outcome, AllocationError)
+    assert outcome.kind == "capacity"
+
+
+def test_mode_all_reaches_the_error_of_a_constraint_before_it_misses_capacity() -> None:
+    shared = device("a", memory="4", allow_multiple_allocations=True)
+    cluster = Cluster(resource_slice("s", [shared], node="n1"))
+    cluster.ledger.observe("uid-other", holding("a", pool="n1", share_id="1", memory="3"))
+    derived = DerivedAttribute(f"{DRIVER}/x", f'device.attributes["{DRIVER}"].nosuch')
+    outcome = cluster.allocate(claim(request(mode="All", derived_attributes=(derived,)), constraints=[match("x")]))
+    assert isinstance(outcome, AllocationError)
+    assert outcome.kind == "derived-attribute"
