@@ -15,9 +15,9 @@ from dra_bench.conformance.case_file import read_cases
 from dra_bench.conformance.runner import Report, actual_line, run_cases
 from dra_bench.record import current_commit
 
-EXAMPLE = """The files are told apart by their content: allocator cases, selector cases, golden rows, helper tables; a list
-of cases, a single one, or one a line. Of a folder all .json, .jsonl and .ndjson files are taken. A case that lacks
-something fails, the others still run.
+EXAMPLE = """The files are told apart by their content: allocator cases, selector cases, golden rows, helper tables;
+a list of cases, a single one, or one a line. Of a folder all .json, .jsonl and .ndjson files are taken. A case that
+lacks something fails, the others still run.
 
 exit codes: 0 all passed, 1 some failed, 2 a file cannot be read
 
