@@ -7,7 +7,7 @@ value or elements a list, 32 entries a map. Unknown sizes count as 2^64-1.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dra_cel.ast import Call, Comprehension, Ident, ListExpr, Literal, MapExpr, Message, Node, Select
 from dra_cel.checker import Checked
@@ -29,10 +29,11 @@ _MAX_ID = 32
 _MAX_VALUE = 64
 _MAX_ENTRIES = 32
 _SCALARS = frozenset({Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT})
+_COMPUTED = frozenset({Call, Comprehension, Ident, Select})
 _CONTAINERS = frozenset({Kind.MAP, Kind.STRUCT, Kind.PARAM})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Entries:
     """Sizes of the keys (or indices) and values of a list or map."""
 
@@ -41,11 +42,21 @@ class _Entries:
     value: Range
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Variable:
     path: Path
     size: Range | None
     entries: _Entries | None
+
+
+@dataclass(slots=True)
+class _Arguments:
+    """What a call is made with, what each argument costs, and all of them."""
+
+    target: Operand | None = None
+    operands: list[Operand] = field(default_factory=list)
+    costs: list[Range] = field(default_factory=list)
+    total: Range = NOTHING
 
 
 def estimate(checked: Checked) -> int:
@@ -97,12 +108,13 @@ class _Estimator:
         size = _written_size(node)
         if size is not None:
             return size
-        type_ = self._checked.types[node]
-        size = _declared_size(self._path(node).names())
-        if size is not None:
-            self._sizes[node] = size
-            return size
-        if _is_scalar(type_):
+        path = self._path(node)
+        if path is not NOWHERE:
+            size = _declared_size(path.names())
+            if size is not None:
+                self._sizes[node] = size
+                return size
+        if _is_scalar(self._checked.types[node]):
             return UNIT
         if isinstance(node, Ident):
             variable = self._variable(node.name)
@@ -178,8 +190,8 @@ class _Estimator:
     def _message(self, node: Node) -> Range:
         assert isinstance(node, Message)
         total = _MESSAGE
-        for field in node.fields:
-            total = total.plus(self.cost(field.value))
+        for part in node.fields:
+            total = total.plus(self.cost(part.value))
         return total
 
     # --- calls
@@ -193,30 +205,24 @@ class _Estimator:
             self._set_size(node, self._size(argument))
             self._set_entries(node, self._entries_of(argument))
             return total
-        costs, args = [], []
+        given = _Arguments()
         for argument in node.args:
-            costs.append(self.cost(argument))
-            args.append(self._operand(argument))
+            cost = self.cost(argument)
+            given.costs.append(cost)
+            given.total = given.total.plus(cost)
+            given.operands.append(self._operand(argument))
         total = NOTHING
-        target = None
         if node.target is not None and not resolution.namespaced:
             total = self.cost(node.target)
-            target = self._operand(node.target)
-        return total.plus(self._overloads(node, resolution.overloads, target, args, costs))
+            given.target = self._operand(node.target)
+        return total.plus(self._overloads(node, resolution.overloads, given))
 
-    def _overloads(
-        self,
-        node: Call,
-        overloads: tuple[Overload, ...],
-        target: Operand | None,
-        args: list[Operand],
-        costs: list[Range],
-    ) -> Range:
+    def _overloads(self, node: Call, overloads: tuple[Overload, ...], given: _Arguments) -> Range:
         """Return the range that covers all overloads that may be called."""
         total = EMPTY_UNION
         result_size: Range | None = None
         for overload in overloads:
-            found = self._one(node, overload, target, args, costs)
+            found = self._one(node, overload, given)
             total = total.union(found.cost)
             if found.result_size is not None:
                 size = found.result_size
@@ -231,16 +237,12 @@ class _Estimator:
         self._set_size(node, result_size)
         return total
 
-    def _one(
-        self, node: Call, overload: Overload, target: Operand | None, args: list[Operand], costs: list[Range]
-    ) -> Estimate:
+    def _one(self, node: Call, overload: Overload, given: _Arguments) -> Estimate:
+        costs = given.costs
         if overload.id in ("logical_or", "logical_and"):
             return Estimate(Range(costs[0].low, costs[0].plus(costs[1]).high))
-        arguments = NOTHING
-        for cost in costs:
-            arguments = arguments.plus(cost)
         rule = overload.charge.estimate
-        found = rule(target, args) if rule is not None else None
+        found = rule(given.target, given.operands) if rule is not None else None
         if overload.id == "conditional":
             self._join_entries(node, node.args[1], node.args[2])
             assert found is not None
@@ -248,8 +250,8 @@ class _Estimator:
         if overload.function == "_+_" and overload.id in ("add_string", "add_bytes", "add_list"):
             self._join_entries(node, node.args[0], node.args[1])
         if found is None:
-            return Estimate(UNIT.plus(arguments))
-        return Estimate(found.cost.plus(arguments), found.result_size)
+            return Estimate(UNIT.plus(given.total))
+        return Estimate(found.cost.plus(given.total), found.result_size)
 
     def _join_entries(self, node: Node, left: Node, right: Node) -> None:
         mine, other = self._entries_of(left), self._entries_of(right)
@@ -258,8 +260,11 @@ class _Estimator:
 
     def _operand(self, node: Node) -> Operand:
         type_ = self._checked.types[node]
-        path = self._path(node).names()
-        element = _declared_size((*path, "@items")) if path and path[0] != ACCUMULATOR else None
+        path = self._path(node)
+        element: Range | None = None
+        if path is not NOWHERE:
+            names = path.names()
+            element = _declared_size((*names, "@items")) if names and names[0] != ACCUMULATOR else None
         size = self._size(node)
         return Operand(node, type_, UNKNOWN if size is None else size, UNKNOWN if element is None else element, size)
 
@@ -324,6 +329,8 @@ _RULES: dict[type[Node], Callable[[_Estimator, Node], Range]] = {
 
 def _written_size(node: Node) -> Range | None:
     """Return the size of what is written out."""
+    if type(node) in _COMPUTED:
+        return None
     if isinstance(node, Literal):
         return fixed(len(node.value) if isinstance(node.value, str | bytes) else 1)
     if isinstance(node, ListExpr):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from dra_cel import types as t
@@ -65,10 +66,7 @@ class Dispatcher:
 
     def __init__(self, function: str, overloads: Sequence[Overload]) -> None:
         self._function = function
-        if function in SINGLETONS:
-            overloads = all_functions()[function]
-        self._candidates: list[tuple[tuple[type | None, ...], Implementation]]
-        self._candidates = [*((_signature(entry), entry.call) for entry in overloads), *_UNDECLARED.get(function, ())]
+        self._overloads = all_functions()[function] if function in SINGLETONS else overloads
         self.known: dict[Any, Implementation] = {}
 
     def find(self, args: Sequence[Any]) -> Implementation:
@@ -79,7 +77,8 @@ class Dispatcher:
 
         """
         classes = tuple([type(arg) for arg in args])
-        for accepted, call in self._candidates:
+        declared = ((_signature(entry), entry.call) for entry in self._overloads)
+        for accepted, call in chain(declared, _UNDECLARED.get(self._function, ())):
             if all(wanted is None or wanted is given for wanted, given in zip(accepted, classes, strict=True)):
                 self.known[classes[0] if len(classes) == 1 else classes] = call
                 return call

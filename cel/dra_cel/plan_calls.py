@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from dra_cel import plan_fields, plan_logic
 from dra_cel.ast import Call, Literal
 from dra_cel.call_steps import call_step
+from dra_cel.device import DeviceFields
 from dra_cel.errors import EvaluationError
 from dra_cel.frame import Frame, Step
 from dra_cel.functions.catalogue import OVERLOADS
-from dra_cel.functions.charges import Charge
+from dra_cel.functions.charges import ONE
 from dra_cel.functions.conversions import CONVERSIONS
 from dra_cel.functions.regexes import compile_pattern
 from dra_cel.functions.table import Overload
@@ -31,6 +32,7 @@ _BY_VALUES = {
     for name in ("_+_", "_-_", "_*_", "_/_", "_%_", "-_", "_<_", "_<=_", "_>_", "_>=_", "size")
 }
 """Functions that look at the values only: which overload the checker chose for dynamic parts does not matter."""
+_NO_DEVICE = DeviceFields("")
 _LITERAL_CHECKS = frozenset({"duration", "timestamp", "matches"})
 _PATTERN_POSITION = {"matches": 1, "find": 1, "findAll": 1}
 
@@ -83,7 +85,7 @@ def _plan_function(
     planner: Planner, node: Call, name: str, overloads: Sequence[Overload], plans: Sequence[Plan]
 ) -> Plan:
     type_ = planner.type_of(node)
-    charge = overloads[-1].charge if len(overloads) == 1 or overloads[-1].charge.by_function else Charge()
+    charge = overloads[-1].charge if len(overloads) == 1 or overloads[-1].charge.by_function else ONE
     if charge.aborts:
         planner.aborts = True
     step = call_step(name, overloads, plans, charge)
@@ -133,9 +135,7 @@ def _folded(step: Step, type_: Type) -> Plan:
 
 def scratch_frame() -> Frame:
     """Return a frame for evaluating what depends on no device."""
-    from dra_cel.device import DeviceFields
-
-    return Frame(DeviceFields(""), 0)
+    return Frame(_NO_DEVICE, 0)
 
 
 # --- functions with rules of their own

@@ -13,6 +13,8 @@ STRING_FACTOR = 0.1
 REGEX_FACTOR = 0.25
 """Cost of one character of a regular expression, per character of the text."""
 
+_new = tuple.__new__  # what a NamedTuple does, without the function around it
+
 
 class Range(NamedTuple):
     """An inclusive range of sizes or costs."""
@@ -22,7 +24,8 @@ class Range(NamedTuple):
 
     def plus(self, other: Range) -> Range:
         """Add, saturating."""
-        return Range(min(self.low + other.low, MAX), min(self.high + other.high, MAX))
+        low, high = self[0] + other[0], self[1] + other[1]
+        return _new(Range, (low if low < MAX else MAX, high if high < MAX else MAX))
 
     def times(self, other: Range) -> Range:
         """Multiply, saturating."""
@@ -34,12 +37,13 @@ class Range(NamedTuple):
 
     def union(self, other: Range) -> Range:
         """Return the smallest range that has both."""
-        return Range(min(self.low, other.low), max(self.high, other.high))
+        low, high = self
+        return _new(Range, (low if low < other[0] else other[0], high if high > other[1] else other[1]))
 
 
 def fixed(value: int) -> Range:
     """Return the range with one value."""
-    return Range(value, value)
+    return _new(Range, (value, value))
 
 
 def scale(value: int, factor: float) -> int:

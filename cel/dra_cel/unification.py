@@ -87,18 +87,23 @@ class Unifier:
 
     def instantiate(self, types: Sequence[Type]) -> list[Type]:
         """Replace the parameters of a signature by fresh ones."""
-        fresh: dict[str, Type] = {}
+        fresh: dict[str | int, Type] = {}
         return [self._rename(type_, fresh) for type_ in types]
 
-    def _rename(self, type_: Type, fresh: dict[str, Type]) -> Type:
+    def _rename(self, type_: Type, fresh: dict[str | int, Type]) -> Type:
+        """Return the type with fresh parameters: parameters by name, other types of the signature by identity."""
         if not type_.is_open:
             return type_
-        if type_.kind is Kind.PARAM:
-            renamed = fresh.get(type_.name)
-            if renamed is None:
-                renamed = fresh[type_.name] = self.fresh()
-            return renamed
-        return Type(type_.kind, type_.name, tuple([self._rename(p, fresh) for p in type_.params]))
+        is_parameter = type_.kind is Kind.PARAM
+        key = type_.name if is_parameter else id(type_)
+        renamed = fresh.get(key)
+        if renamed is None:
+            renamed = fresh[key] = (
+                self.fresh()
+                if is_parameter
+                else Type(type_.kind, type_.name, tuple([self._rename(part, fresh) for part in type_.params]))
+            )
+        return renamed
 
     def _bind(self, name: str, type_: Type) -> None:
         self._trail.append((name, self._bindings.get(name)))

@@ -17,9 +17,9 @@ from dra_cel.types import Type
 from dra_cel.uint import UInt
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Operand:
-    """A call's target or argument, as the static estimate sees it.
+    """A call's target or argument, as the static estimate sees it. Nothing changes it; not frozen, as in `ast`.
 
     Attributes:
         node: the expression.
@@ -37,9 +37,12 @@ class Operand:
     known_size: Range | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Estimate:
-    """Static cost of a call without its arguments, and the size of its result where that is known."""
+    """Static cost of a call without its arguments, and the size of its result where that is known.
+
+    Nothing changes it; not frozen, as in `ast`.
+    """
 
     cost: Range
     result_size: Range | None = None
