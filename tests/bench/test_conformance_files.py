@@ -280,3 +280,19 @@ def test_what_is_no_defect_of_kubernetes_stays_a_failure(tmp_path: Path) -> None
     fields = {"fractionalCapacityRange": True, "validRange": {"min": "0", "step": "500m"}, "expectUseMilli": False}
     fraction = {"test": "TestConsumableCapacity/use-milli", "name": "mine", "fields": fields}
     assert len(failures(tmp_path, [wrong, fraction, allocator_case(outcome="error", errorSubstrings=["x"])])) == 3
+
+
+def test_a_row_whose_question_cannot_come_up_is_known_by_its_content(tmp_path: Path) -> None:
+    def named(name: str, namespace: str = "n") -> dict[str, Any]:
+        return {"metadata": {"name": name, "namespace": namespace}, "spec": {"schedulingGroup": {"podGroupName": "g"}}}
+
+    rows = [
+        ("TestResourceClaimIsFor/Pod", {"pod": named("p"), "claim": named("c", "other")}, "namespace of its pod"),
+        ("TestBindTo", {"pod": named("p"), "podGroup": named("h")}, "is looked up by the name"),
+        ("TestPodClaims", {"pod": None}, "there is always a pod"),
+        ("TestResourceClaimIsFor/Pod", {"pod": 1, "claim": named("c")}, "fields cannot be read"),
+    ]
+    cases = [{"test": test, "name": "mine", "fields": fields} for test, fields, _ in rows]
+    lines = [json.loads(line) for line in run(tmp_path, cases, "--actual").out.splitlines()]
+    assert [line["outcome"] for line in lines] == ["left out"] * 3 + ["cannot be read"]
+    assert all(reason in line["error"] for line, (_, _, reason) in zip(lines, rows, strict=True))

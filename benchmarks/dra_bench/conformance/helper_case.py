@@ -14,7 +14,7 @@ from dra_allocator.rules.groups import joined
 from dra_api.decode.devices import device
 from dra_api.errors import ApiError
 from dra_bench.conformance.case import LEFT_OUT, Actual, CaseError
-from dra_bench.conformance.claim_rows import CANNOT_OCCUR, CLAIM_ROWS
+from dra_bench.conformance.claim_rows import CLAIM_ROWS, cannot_occur
 from dra_cel.quantity import NANO, Quantity
 
 Fields = Mapping[str, Any]
@@ -153,12 +153,16 @@ class HelperCase:
 
     def run(self) -> Actual:
         """Ask our function. Raises CaseError."""
-        reason = NOT_OURS.get(self.raw["test"]) or CANNOT_OCCUR.get(self.key)
+        test = str(self.raw["test"])
+        helper = HELPERS.get(test)
+        if helper is None:
+            return Actual(LEFT_OUT, error=NOT_OURS.get(test, "this runner does not know the test"))
+        try:
+            reason = cannot_occur(test, self.raw["fields"])
+        except AttributeError as error:
+            raise CaseError(f"fields cannot be read: {error}") from error
         if reason is not None:
             return Actual(LEFT_OUT, error=reason)
-        helper = HELPERS.get(self.raw["test"])
-        if helper is None:
-            return Actual(LEFT_OUT, error="this runner does not know the test")
         return Actual("results", results=self._answer(helper)[1])
 
     def differences(self, actual: Actual) -> list[str]:
