@@ -132,6 +132,8 @@ class Cluster:
             self.listener.pod_seen(pod, before)
         if pod.node_name and (before is None or (before.node_name, before.labels) != (pod.node_name, pod.labels)):
             self._tell(PodPlaced(pod))
+        if before is not None and before.node_name and _takes_less(pod, before):
+            self._tell(PodLeft(before))
         if before is None and pod.group:
             self._tell(MemberAdded(pod))
 
@@ -285,3 +287,8 @@ class Cluster:
     def _tell(self, event: ClusterEvent) -> None:
         if self.listener is not None:
             self.listener.happened(event)
+
+
+def _takes_less(pod: PodInfo, before: PodInfo) -> bool:
+    """Whether a pod was made smaller where it is (in-place resize, KEP-1287)."""
+    return any(pod.requests.get(name, 0) < amount for name, amount in before.requests.items())

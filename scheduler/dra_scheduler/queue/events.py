@@ -30,7 +30,7 @@ class NodeGone:
 
 @dataclass(frozen=True, slots=True)
 class PodLeft:
-    """A pod that had a node, or had one decided, is no longer there."""
+    """A pod that had a node, or had one decided, is no longer there, or takes less than it did (`pod`)."""
 
     pod: PodInfo
 

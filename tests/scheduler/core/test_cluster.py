@@ -46,6 +46,16 @@ def test_an_ended_pod_no_longer_counts_and_helps_others() -> None:
     assert cluster.nodes.requested("cpu").sum() == 0
 
 
+@pytest.mark.parametrize(("cpu", "events"), [("1", [PodLeft]), ("2", []), ("3", [])])
+def test_a_pod_that_is_made_smaller_in_place_helps_others(cpu: str, events: list[type]) -> None:
+    cluster = known_cluster(some_nodes(1))
+    running = make_pod("p", node="n0", requests={"cpu": "2"}, phase="Running")
+    cluster.apply_pod(None, running)
+    cluster.listener = heard = Heard()
+    cluster.apply_pod(running, newer(make_pod("p", node="n0", requests={"cpu": cpu}, phase="Running"), phase="Running"))
+    assert [type(event) for event in heard.events] == events
+
+
 def test_a_pod_created_anew_under_the_same_name_replaces_the_old_one() -> None:
     cluster = known_cluster(some_nodes(1))
     old = make_pod("p", node="n0", requests={"cpu": "1"})
