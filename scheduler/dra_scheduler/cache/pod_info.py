@@ -10,7 +10,8 @@ from dra_api.errors import DecodeError
 from dra_cel.quantity import QuantityError
 from dra_scheduler.cache.node_selection import NodeSelection, node_selection
 from dra_scheduler.cache.pod_affinity import PodAffinity, pod_affinity
-from dra_scheduler.cache.requests import Amounts, Statuses, pod_requests, scored_requests
+from dra_scheduler.cache.requests import Amounts, Statuses, most, pod_requests, scored_requests
+from dra_scheduler.cache.resizing import counted_specs
 from dra_scheduler.errors import UnreadableObjectError
 from dra_scheduler.plugins import Plugin
 
@@ -108,7 +109,8 @@ def _pod_info(
 ) -> PodInfo:
     # Of a pod without a node, what is left there of an earlier attempt says nothing.
     statuses = (status.get("nodeAllocatableResourceClaimStatuses") or ()) if spec.get("nodeName") else ()
-    cpu, memory = scored_requests(spec, statuses)
+    counted = counted_specs(spec, status) if spec.get("nodeName") else [spec]
+    scored = [scored_requests(each, statuses) for each in counted]
     phase = status.get("phase") or "Pending"
     return PodInfo(
         uid=meta["uid"],
@@ -126,9 +128,9 @@ def _pod_info(
         labels=meta.get("labels") or {},
         selection=node_selection(spec),
         affinity=pod_affinity(spec, meta["namespace"]),
-        requests=pod_requests(spec, statuses),
-        scored_cpu=cpu,
-        scored_memory=memory,
+        requests=most(pod_requests(each, statuses) for each in counted),
+        scored_cpu=max(cpu for cpu, _ in scored),
+        scored_memory=max(memory for _, memory in scored),
         ports=_host_ports(spec),
         claims=_claims(meta, spec, status),
         unsupported=_unsupported(spec),

@@ -9,7 +9,7 @@ pod's level replaces the sum of its containers for cpu, memory and hugepages (KE
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -61,6 +61,14 @@ def scored_requests(spec: Mapping[str, Any], statuses: Statuses = ()) -> tuple[i
     defaults = {CPU: SCORED_CPU_DEFAULT, MEMORY: SCORED_MEMORY_DEFAULT}
     total = _with_pod_level(spec, containers_requests(spec, statuses, defaults))
     return min(total.get(CPU, 0), LARGEST), min(total.get(MEMORY, 0), LARGEST)
+
+
+def most(several: Iterable[Amounts]) -> Amounts:
+    """Return the most of each resource."""
+    total: Amounts = {}
+    for one in several:
+        _raise_to(total, one)
+    return total
 
 
 def devices_requests(statuses: Statuses) -> Amounts:

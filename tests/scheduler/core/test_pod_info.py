@@ -77,3 +77,32 @@ def test_preferences_and_plain_volumes_are_supported() -> None:
 def test_a_pod_that_cannot_be_read_is_an_error_that_names_it() -> None:
     with pytest.raises(UnreadableObjectError, match="Pod default/p: QuantityError"):
         pod_info(make_pod("p", requests={"cpu": "many"}))
+
+
+@pytest.mark.parametrize(
+    ("asked", "granted", "actual", "infeasible", "counted"),
+    [
+        ("1", None, None, False, 1000),
+        ("1", "1", "1", False, 1000),
+        ("1", "2", "2", False, 2000),
+        ("1", "1", "2", False, 2000),
+        ("3", "2", "1", False, 3000),
+        ("3", "2", "1", True, 2000),
+        ("3", "2", None, True, 2000),
+        ("3", None, None, True, 3000),
+    ],
+)
+def test_a_pod_that_is_being_resized_counts_with_the_most_that_it_asks_for_or_has(
+    asked: str, granted: str | None, actual: str | None, infeasible: bool, counted: int
+) -> None:
+    told: dict[str, object] = {"name": "main"}
+    if granted is not None:
+        told["allocatedResources"] = {"cpu": granted}
+    if actual is not None:
+        told["resources"] = {"requests": {"cpu": actual}}
+    raw = make_pod("p", node="n0", requests={"cpu": asked, "example.com/x": "1"}, phase="Running")
+    raw["status"] |= {"containerStatuses": [told]}
+    if infeasible:
+        raw["status"]["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]
+    found = pod_info(raw)
+    assert found.requests["cpu"] == found.scored_cpu == counted
