@@ -233,6 +233,18 @@ def test_a_device_with_a_value_of_a_kind_that_is_not_known_fails_every_expressio
     assert outcomes(tmp_path, [{"expression": "true", "attributes": {"x": {}}}]) == ["E"]
 
 
+def test_derived_attributes_have_a_letter_too_and_their_value_in_the_results(tmp_path: Path) -> None:
+    derived = {"derivedAttribute": True, "driver": "d", "attributes": {"x": {"ints": [1, 2]}}}
+    cases = [{**derived, "expression": f"{A}x"}, {**derived, "expression": f"{A}y"}, {**derived, "expression": "1.5"}]
+    lines = [json.loads(line) for line in run(tmp_path, cases, "--actual").out.splitlines()]
+    assert [line["outcome"] for line in lines] == ["T", "E", "C"]
+    assert lines[0]["results"][0]["value"] == {"ints": [1, 2]}
+    compiles = {**derived, "expression": f"{A}y", "expected": {"outcome": "compiles"}}
+    right = {**cases[0], "expected": {"outcome": "attribute", "attribute": {"ints": [1, 2]}}}
+    wrong = {**cases[0], "expected": {"outcome": "attribute", "attribute": {"ints": [2, 1]}}}
+    assert len(failures(tmp_path, [compiles, right, wrong])) == 1
+
+
 def test_a_case_with_the_name_of_a_corrected_one_is_held_to_its_own_expectation(tmp_path: Path) -> None:
     case = {**allocator_case(outcome="results"), "name": "with-constraint-not-matching-int-attribute-all-devices"}
     case["expected"]["results"] = json.loads(run(tmp_path, [case], "--actual").out)["results"]

@@ -14,7 +14,8 @@ from dra_cel.device import DeviceFields
 from dra_cel.errors import CompileError, CostLimitExceeded, EvaluationError
 from dra_cel.selector import compile_selector
 
-_LETTERS = {"match": "T", "noMatch": "F", "matchError": "E", "compileError": "C"}
+_LETTERS = {"match": "T", "noMatch": "F", "matchError": "E", "compileError": "C", "attribute": "T", "compiles": "T"}
+"""One letter for the device; an attribute that is derived, or only has to compile, counts as true."""
 _ENVIRONMENTS = {"NewExpressions": True, "StoredExpressions": False}
 _GATE = "enableListTypeAttributes"
 
@@ -54,7 +55,7 @@ class SelectorCase:
         runs = [(lists, self._run(lists)) for lists in self._settings()]
         first = runs[0][1]
         results = [{_GATE: lists, **asdict(run)} for lists, run in runs]
-        return Actual(_LETTERS.get(first.outcome, first.outcome), results, first.error)
+        return Actual(_LETTERS[first.outcome], results, first.error)
 
     def differences(self, actual: Actual) -> list[str]:
         """Compare each setting's outcome, attribute and costs. Raises CaseError."""
