@@ -57,6 +57,7 @@ def _cel(text: str) -> JSON:
 
 
 def _explicit_defaults(draw: Draw, cluster: JSON) -> None:
+    """Defaults that are written out, and fields that say nothing to an allocator."""
     for claim in cluster["claimsToAllocate"]:
         for request in claim["spec"]["devices"]["requests"]:
             if "exactly" in request:
@@ -64,6 +65,11 @@ def _explicit_defaults(draw: Draw, cluster: JSON) -> None:
     for device in _devices(cluster):
         device.setdefault("allowMultipleAllocations", False)
         device.setdefault("bindsToNode", False)
+        if draw.chance(0.3):  # what the scheduler counts elsewhere
+            device["nodeAllocatableResources"] = {"cpu": {"mapping": {"deviceMultiplier": "2"}}}
+    for spec in _slices(cluster):
+        if draw.chance(0.3):
+            spec["partitionTypeAttribute"] = "a.example.com/model"
 
 
 def _patient_tolerations(draw: Draw, cluster: JSON) -> None:
