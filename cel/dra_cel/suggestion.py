@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
-from dra_cel.types import QUANTITY, SEMVER, Type
+from dra_cel.types import QUANTITY, SEMVER, STRING, Type
 
 _MAX_CANDIDATES = 400
+_OF_TWO = frozenset({"compareTo", "isGreaterThan", "isLessThan", "add", "sub"})
 _ORDER = frozenset({"_<_", "_<=_", "_>_", "_>=_"})
 
 
@@ -29,6 +30,8 @@ def for_arguments(function: str, args: Sequence[Type]) -> str | None:
         return 'quantity("...") on both sides'
     if function in ("_==_", "_!=_") and SEMVER in args:
         return 'semver("...") on both sides'
+    if function in _OF_TWO and len(args) == 2 and args[0] in (QUANTITY, SEMVER) and args[1] == STRING:
+        return f'{function}({"quantity" if args[0] == QUANTITY else "semver"}("..."))'
     if function in ("_+_", "_-_") and QUANTITY in args:
         return "a.add(b) or a.sub(b)"
     return None

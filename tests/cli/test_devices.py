@@ -150,6 +150,12 @@ def test_what_is_not_there_is_said_with_what_is() -> None:
     assert "no device has an attribute or a capacity colour; there are gpu.example.com/" in names.err
 
 
+def test_without_slices_nothing_is_listed() -> None:
+    ran = run_on(serve(*cluster(), forbidden=("/apis/resource.k8s.io/v1/resourceslices",)), "devices")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.endswith("error: ResourceSlices cannot be read, so no device is known\n")
+
+
 def test_following_what_may_not_be_read_is_an_error_at_once() -> None:
     ran = run_on(serve(*cluster(), forbidden=("/api/v1/pods",)), "devices", "-w")
     assert (ran.code, ran.out) == (2, "")

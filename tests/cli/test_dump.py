@@ -153,3 +153,15 @@ def test_every_help_has_an_example(words: tuple[str, ...]) -> None:
     ran = run(*words)
     assert ran.code == 0
     assert "example:" in ran.out
+
+
+def test_where_nothing_may_be_read_nothing_is_written(tmp_path: Path) -> None:
+    kinds = ("nodes", "namespaces", "pods", "events")
+    ours = ("deviceclasses", "resourceslices", "devicetaintrules", "resourceclaims", "resourceclaimtemplates")
+    groups = [f"/apis/scheduling.k8s.io/{version}/podgroups" for version in ("v1alpha1", "v1alpha2", "v1beta1")]
+    paths = (*(f"/api/v1/{kind}" for kind in kinds), *(f"/apis/resource.k8s.io/v1/{kind}" for kind in ours), *groups)
+    ran = run_on(serve(forbidden=paths), "dump", "-o", str(tmp_path / "dump.json"))
+    assert ran.code == 2
+    assert ran.err.endswith("error: nothing could be read, so there is nothing to write\n")
+    assert "note: manifests/rbac-readonly.yaml has all of these rules" in ran.err
+    assert not (tmp_path / "dump.json").exists()

@@ -241,3 +241,11 @@ async def _without_partitions(_: object) -> dict[str, bool]:
 
 def _stdin(text: str) -> io.TextIOWrapper:
     return io.TextIOWrapper(io.BytesIO(text.encode()))
+
+
+def test_a_template_of_a_chart_is_known_and_what_to_do_said(tmp_path: Path) -> None:
+    file = tmp_path / "claim.yaml"
+    file.write_text("{{- if .Values.gpu }}\napiVersion: resource.k8s.io/v1\nkind: ResourceClaim\n{{- end }}\n")
+    ran = run("lint", "-f", str(file))
+    assert ran.code == 2
+    assert "this looks like a template of a Helm chart; render it first: helm template CHART" in ran.err

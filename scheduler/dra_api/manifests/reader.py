@@ -40,9 +40,14 @@ def read_text(text: bytes, source: str, *, namespace: str = "default") -> Manife
     return _Reader(source, namespace).read(text)
 
 
+TEMPLATE = "this looks like a template of a Helm chart; render it first: helm template CHART | ... -f -"
+"""What to do about a text that is no manifest yet."""
+
+
 class _Reader:
     def __init__(self, source: str, namespace: str) -> None:
         self._source = source
+        self._is_template = False
         self._namespace = namespace
         self._documents: list[Document] = []
         self._warnings: list[Problem] = []
@@ -62,6 +67,7 @@ class _Reader:
         return Manifests(tuple(self._documents), tuple(self._warnings), tuple(self._problems))
 
     def _read_documents(self, text: str) -> None:
+        self._is_template = "{{" in text
         if text.lstrip(" \t\r\n")[:1] in ("{", "["):
             self._parse(parse_json(text), len(text))
             return
@@ -80,7 +86,8 @@ class _Reader:
                 if document.value is not None:
                     self._flatten(document.value, document.lines, size)
         except SyntaxProblem as problem:
-            self._problem(problem.line, "", f"column {problem.column}: {problem.problem}", problem.hint)
+            hint = TEMPLATE if self._is_template else problem.hint
+            self._problem(problem.line, "", f"column {problem.column}: {problem.problem}", hint)
 
     def _flatten(self, value: Any, lines: Lines, size: int) -> None:
         if not isinstance(value, dict):

@@ -66,6 +66,10 @@ def report_gaps(snapshot: Snapshot) -> None:
     """Say on standard error what the snapshot lacks."""
     for gap in snapshot.gaps:
         print(f"warning: {gap}", file=sys.stderr)
+    if any(gap.reason == "forbidden" for gap in snapshot.gaps):
+        print(
+            "note: manifests/rbac-readonly.yaml has all of these rules; doctor tells which are missing", file=sys.stderr
+        )
     for problem in snapshot.skipped:
         print(f"warning: left out: {problem}", file=sys.stderr)
 

@@ -10,6 +10,7 @@ from random import Random
 
 from rich.text import Text
 
+from dra_api.references import RESOURCE_SLICE
 from dra_api.transport import Transport
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cli.cluster_access import add_access, guarded, look, on_cluster
@@ -72,7 +73,11 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    cluster, problems = known(look(arguments))
+    snapshot = look(arguments)
+    if not snapshot.has(RESOURCE_SLICE):
+        print("error: ResourceSlices cannot be read, so no device is known", file=sys.stderr)
+        return BAD_INPUT
+    cluster, problems = known(snapshot)
     for problem in problems:
         print(f"warning: cannot be read: {problem}", file=sys.stderr)
     try:

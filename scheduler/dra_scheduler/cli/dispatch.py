@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import gc
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
 from dra_scheduler.cli.exit_codes import BAD_INPUT, INTERRUPTED
+
+COLLECT_AFTER = 50_000
+"""New objects after which Python looks for garbage in cycles: a cluster is a million objects that stay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ class Program:
     def run(self, argv: Sequence[str] | None) -> int:
         """Run one command; returns its exit code (2: bad usage or input, 130: interrupted)."""
         words = list(sys.argv[1:] if argv is None else argv)
+        gc.set_threshold(COLLECT_AFTER)
         try:
             return self._execute(words)
         except KeyboardInterrupt:

@@ -46,6 +46,9 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _dump(arguments: argparse.Namespace) -> int:
     snapshot = look(arguments, DUMPED)
+    if not any(snapshot.objects.values()):
+        print("error: nothing could be read, so there is nothing to write", file=sys.stderr)
+        return BAD_INPUT
     objects = dump(snapshot, secrets.token_bytes(32) if arguments.anonymize else None)
     as_yaml = arguments.output.endswith((".yaml", ".yml"))
     text = _yaml(objects) if as_yaml else as_json(objects)
@@ -77,4 +80,7 @@ def as_json(objects: list[Object]) -> bytes:
 def _yaml(objects: list[Object]) -> bytes:
     import yaml
 
-    return yaml.safe_dump_all(objects, sort_keys=False, allow_unicode=True, encoding="utf-8")
+    # The one in C takes a tenth of the time, and is not everywhere.
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    text: bytes = yaml.dump_all(objects, Dumper=dumper, sort_keys=False, allow_unicode=True, encoding="utf-8")
+    return text

@@ -30,7 +30,7 @@ def api(served: Served) -> Check:
 def gates(snapshot: Snapshot) -> Check:
     """Which feature gates are on, as the server says."""
     if snapshot.gates is None:
-        text = "the API server's metrics may not be read, so which feature gates are on is not known"
+        text = "which feature gates are on is not known: the API server's metrics may not be read, or do not tell"
         todo = "allow get on the non-resource URL /metrics, as manifests/rbac-readonly.yaml does"
         return Check("gates", "unknown", text, todo)
     ours = {name: snapshot.gates[name] for name in sorted(OURS) if name in snapshot.gates}

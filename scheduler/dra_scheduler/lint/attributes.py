@@ -14,8 +14,12 @@ def nearest(name: str, known: Iterable[str]) -> str:
     pool = sorted(known)
     identifier = name.rpartition("/")[2]
     same = [one for one in pool if one.rpartition("/")[2] == identifier]
-    near = difflib.get_close_matches(name, same or pool, 1, 0.0 if same else 0.6)
-    if not near:
-        near = difflib.get_close_matches(name.lower(), [one.lower() for one in pool], 1)
-        near = [one for one in pool if near and one.lower() == near[0]]
+    if same:
+        return _hint(difflib.get_close_matches(name, same, 1, 0.0))
+    # Whole names look alike already by their domain, so what is behind it is compared, whatever its case.
+    short = {one.rpartition("/")[2].lower(): one for one in pool}
+    return _hint([short[one] for one in difflib.get_close_matches(identifier.lower(), short, 1)])
+
+
+def _hint(near: list[str]) -> str:
     return f"did you mean {near[0]}?" if near else ""

@@ -78,6 +78,7 @@ def test_a_selector_has_the_one_finding_that_says_most(expression: str, found: l
         (f'{A}.Model == "A100"', "did you mean gpu.example.com/model?"),
         (f"{A}.memory == 1", "it is a capacity: read it from device.capacity"),
         (f'{A}.index == "1"', "write 1 without quotes"),
+        (f'{A}.vendor == "x"', "there are index, links, model and pciRoot"),
         (f"{A}.model == 100", 'write it in quotes: "100"'),
     ],
 )

@@ -73,8 +73,9 @@ def _on_several_nodes(inputs: Inputs) -> Iterator[Fault]:
 def _device_twice(inputs: Inputs) -> Iterator[Fault]:
     for one, other in inputs.shared(_twins):
         if not (_node(one) and _node(other) and _node(one) != _node(other)):
-            problem = f"{one} is also in ResourceSlice {other.source.slice.name}: the whole pool is invalid"
-            yield Fault(one.source.document, f"{one.field}.name", problem, "device names are unique in a pool")
+            problem = f"{one} is also in ResourceSlice {other.source.slice.name}"
+            hint = "device names are unique in a pool: on a node that sees both, nothing of it can be used"
+            yield Fault(one.source.document, f"{one.field}.name", problem, hint)
 
 
 def _counter_undefined(inputs: Inputs) -> Iterator[Fault]:

@@ -21,6 +21,7 @@ from dra_scheduler.lint.expressions import DRIVER, TYPE_NAMES, Use, uses
 from dra_scheduler.lint.finding import Fault, Rule
 from dra_scheduler.lint.inputs import Inputs
 from dra_scheduler.lint.judge import BoolArray, Step
+from dra_scheduler.report.phrases import some_of
 
 Named = tuple[str, Fault]
 
@@ -70,6 +71,7 @@ def _faults(inputs: Inputs, place: _Place, texts: Sequence[str], start: BoolArra
     return []
 
 
+_NAMED = 6
 _Verdict = tuple[str, str, str]
 """Name, problem, hint."""
 
@@ -111,14 +113,22 @@ def _known(inputs: Inputs) -> _Known:
 def _unknown(known: _Known, key: ColumnKey) -> _Verdict:
     domain, _, name = key.name.partition("/")
     same_kind = {one.name for one in known.keys if one.kind == key.kind}
-    hint = nearest(key.name, same_kind)
     if domain not in known.domains:
+        hint = nearest(key.name, same_kind)
         return "unknown-domain", f"no device has anything in the domain {domain!r}", hint
+    # The same name in another driver's domain is not what this selector is about.
+    own = {one for one in same_kind if one.partition("/")[0] == domain}
+    hint = nearest(key.name, own) or _those(own)
     if key.kind == "capacity" and ColumnKey("attribute", key.name) in known.keys:
         hint = "it is an attribute: read it from device.attributes"
     elif ColumnKey("capacity", key.name) in known.keys:
         hint = "it is a capacity: read it from device.capacity"
     return "unknown-attribute", f"no device has the {key.kind} {name!r} in {domain}", hint
+
+
+def _those(names: set[str]) -> str:
+    short = sorted(name.partition("/")[2] for name in names)
+    return f"there {'is' if len(short) == 1 else 'are'} {some_of(short, _NAMED)}" if short else ""
 
 
 def _wrong_type(use: Use, types: set[type]) -> _Verdict:
