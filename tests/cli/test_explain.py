@@ -98,6 +98,11 @@ def test_a_name_that_cannot_be_meant_is_told() -> None:
     assert (ran.code, ran.err) == (2, "error: there is no namespace taem; did you mean team?\n")
 
 
+def test_a_template_that_is_not_there_is_told_with_the_nearest_one() -> None:
+    ran = run_on(serve(*basics(), template("one-gpu"), named(pod("p", template="one-gpuu"))), "explain", "p")
+    assert "  ResourceClaimTemplate default/one-gpuu does not exist; did you mean one-gpu?\n" in ran.out
+
+
 def test_what_has_been_said_above_is_not_said_again() -> None:
     waiting = named(pod("p", claim="one"))
     first = run_on(serve(*basics(), asking("one", model("m9")), waiting), "explain", "pod/p", "-o", "json")

@@ -7,9 +7,10 @@ import asyncio
 import difflib
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from dra_api.references import CORE_EVENT, NAMESPACE, POD
+from dra_api.references import CORE_EVENT, NAMESPACE, POD, RESOURCE_CLAIM_TEMPLATE, key_of
 from dra_api.transport import Transport
 from dra_scheduler.cli.cluster_access import add_access, guarded, look, on_cluster, report_gaps
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK
@@ -92,11 +93,28 @@ async def _explain(arguments: argparse.Namespace, name: str, snapshot: Snapshot,
             print(f"error: the pod cannot be read: {problem}", file=sys.stderr)
             return BAD_INPUT
     told = await account(cluster, pod, snapshot.of(CORE_EVENT) if events is None else events, SystemClock())
+    told = replace(told, notes=(*told.notes, *_templates(snapshot, told)))
     if arguments.output == "text":
         print("\n".join(_lines(told)))
     else:
         print_data(_data(told), arguments.output)
     return OK
+
+
+def _templates(snapshot: Snapshot, told: Account) -> Iterator[str]:
+    """Yield which templates that claims are to be made from do not exist: a scheduler does not know, a reader does."""
+    verdict = told.verdict
+    if verdict is None or verdict.explanation is None or not snapshot.has(RESOURCE_CLAIM_TEMPLATE):
+        return
+    known = [key_of(obj) for obj in snapshot.of(RESOURCE_CLAIM_TEMPLATE)]
+    here = [name for _, namespace, name in known if namespace == told.namespace]
+    for wanted in dict.fromkeys(one.template for one in verdict.explanation.missing if one.template):
+        if wanted not in here:
+            near = difflib.get_close_matches(wanted, here, 1)
+            elsewhere = [namespace for _, namespace, name in known if name == wanted]
+            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = f"; there is one in namespace {elsewhere[0]}" if elsewhere else hint
+            yield f"ResourceClaimTemplate {told.namespace}/{wanted} does not exist{hint}"
 
 
 def _no_such(snapshot: Snapshot, namespace: str, name: str) -> str:
