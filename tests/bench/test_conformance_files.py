@@ -213,6 +213,19 @@ def test_amounts_of_a_helper_are_text_that_fits_json(tmp_path: Path) -> None:
     assert failures(tmp_path, [row]) == []
 
 
+def test_what_a_whole_device_would_take_does_not_ask_whether_a_policy_allows_it(tmp_path: Path) -> None:
+    policy = {"default": "1", "validValues": ["1", "2"]}
+    fields = {
+        "requestedCapacity": {"requests": {"a": "5", "nosuch": "1"}},
+        "consumableCapacity": {"a": {"value": "2", "requestPolicy": policy}, "b": {"value": "1Ki"}},
+        "expectResult": {"a": "5", "b": "1024"},
+    }
+    row = {"test": "TestConsumableCapacity/get-consumed-capacity-from-request", "name": "x", "fields": fields}
+    assert failures(tmp_path, [row, {**row, "fields": {**fields, "requestedCapacity": None}}]) == [
+        "expected {'a': '5', 'b': '1024'}, got {'a': '1', 'b': '1024'}"
+    ]
+
+
 def test_letters_of_new_expressions_and_costs_until_an_error_are_compared(tmp_path: Path) -> None:
     rows = [{"expr": f"{A}x.exists(y, true)", "stored_1_37": "E", "new_1_37_no_gates": "E", "new_1_37_all_gates": "C"}]
     differences = failures(tmp_path, {"devices": [{"driver": "d"}], "rows": rows})

@@ -115,16 +115,26 @@ def _integer_range(raw: JSON, actual: Actual) -> bool:
     if not str(raw.get("test")).startswith("TestConsumableCapacity/") or actual.outcome != "results":
         return False
     fields = raw.get("fields") or {}
-    limits = fields.get("validRange") or (fields.get("requestPolicy") or {}).get("validRange")
-    if not fields.get("fractionalCapacityRange") or not isinstance(limits, Mapping):
+    if not any(fields.get(key) for key in ("expectUseMilli", "expectErr", "expectError", "expectResult")):
+        return False
+    policies = [fields.get("requestPolicy"), *((one or {}).get("requestPolicy") for one in _offered(fields))]
+    ranges = [fields.get("validRange"), *((policy or {}).get("validRange") for policy in policies)]
+    return bool(fields.get("fractionalCapacityRange")) and any(map(_is_of_integers, ranges))
+
+
+def _offered(fields: JSON) -> list[JSON]:
+    given = fields.get("capacity")
+    return list(given.values()) if isinstance(given, dict) else []
+
+
+def _is_of_integers(limits: object) -> bool:
+    if not isinstance(limits, Mapping) or not limits:
         return False
     try:
         bounds = [Quantity.parse(str(value)) for value in limits.values() if value is not None]
     except QuantityError:
         return False
-    return bool(fields.get("expectUseMilli") or fields.get("expectErr")) and all(
-        bound.nanos % 10**9 == 0 for bound in bounds
-    )
+    return all(bound.nanos % 10**9 == 0 for bound in bounds)
 
 
 def _thousandths_overflow(raw: JSON, actual: Actual) -> bool:

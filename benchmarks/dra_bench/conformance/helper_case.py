@@ -72,12 +72,12 @@ def _in_thousandths(fields: Fields) -> Answer:
 
 
 def _whole_device(fields: Fields) -> Answer:
+    """What each capacity would take, whether or not a policy allows that."""
     fractional = bool(fields.get("fractionalCapacityRange"))
-    amounts = consumption(
-        _amounts(fields.get("requestedCapacity")), _capacities(fields["consumableCapacity"] or {}), fractional
-    )
+    asked = _amounts(fields.get("requestedCapacity"))
     expected = {name: _plain(Quantity.parse(text)) for name, text in fields["expectResult"].items()}
-    return expected, None if amounts is None else {name: _plain(amount) for name, amount in amounts.items()}
+    offered = _capacities(fields["consumableCapacity"] or {})
+    return expected, {name: _plain(rounded(asked.get(name), one, fractional)) for name, one in offered.items()}
 
 
 def _over_capacity(fields: Fields) -> Answer:
