@@ -134,6 +134,28 @@ def test_a_change_is_a_line(form: str, said: str, monkeypatch: pytest.MonkeyPatc
     assert (wrong.code, wrong.err) == (2, "error: there is no Node 'x'; there are a and b\n")
 
 
+def test_a_device_whose_partitions_are_in_use_is_blocked_with_the_counter() -> None:
+    def takes(slots: str) -> list[Raw]:
+        return [{"counterSet": "gpu", "counters": {"slots": {"value": slots}}}]
+
+    devices = resource_slice("a", 0, slices=2)
+    devices["spec"]["devices"] = [{"name": "whole", "consumesCounters": takes("4")}]
+    devices["spec"]["devices"] += [{"name": f"part-{i}", "consumesCounters": takes("1")} for i in range(2)]
+    counters = resource_slice("a", 0, number=1, slices=2)
+    counters["spec"]["sharedCounters"] = [{"name": "gpu", "counters": {"slots": {"value": "4"}}}]
+    del counters["spec"]["devices"]
+    held = allocated(claim("one"), "a", "part-0")
+    ran = run_on(serve(node("a"), device_class(), devices, counters, held), "devices", "-o", "json")
+    found = json.loads(ran.out)
+    assert {one["device"]: one["state"] for one in found["devices"]} == {
+        "whole": "blocked",
+        "part-0": "held",
+        "part-1": "free",
+    }
+    assert found["devices"][0]["reason"] == "counter slots of gpu: 4 needed, 3 left"
+    assert found["totals"]["byDriver"]["gpu.example.com"] == {"total": 3, "blocked": 1, "held": 1, "free": 1}
+
+
 def test_names_are_for_other_programs() -> None:
     ran = run_on(serve(*cluster()), "devices", "-o", "name", "--node", "a")
     assert (ran.code, ran.err) == (0, "")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
-from dra_allocator.device import DeviceID
-from dra_allocator.records import PoolRecord
 from dra_cel.quantity import Quantity
 from dra_scheduler.audit.finding import Finding
 from dra_scheduler.audit.subject import Subject
 from dra_scheduler.inventory.holding import Holding
+from dra_scheduler.inventory.partitions import consumed
 
 
 def held_twice(subject: Subject) -> Iterator[Finding]:
@@ -47,29 +45,11 @@ def counters(subject: Subject) -> Iterator[Finding]:
         return
     for pool in subject.cluster.devices.pools.values():
         sets = {counters.name: counters for record in pool.newest_slices() for counters in record.shared_counters}
-        for (set_name, name), nanos in sorted(_consumed(subject, pool).items()):
+        for (set_name, name), nanos in sorted(consumed(subject.cluster, subject.held, pool).items()):
             total = sets[set_name].counters.get(name) if set_name in sets else None
             if total is not None and nanos > total.nanos:
                 text = f"counter {name} of set {set_name}: {Quantity(nanos)} of {total} taken by the devices in use"
                 yield Finding("counters-exceeded", f"pool {pool.id}", text)
-
-
-def _consumed(subject: Subject, pool: PoolRecord) -> dict[tuple[str, str], int]:
-    """Return the nano-units that the pool's held devices take, by counter set and counter; each device once."""
-    rows = subject.cluster.devices.rows
-    used: dict[tuple[str, str], int] = defaultdict(int)
-    counted: set[DeviceID] = set()
-    for record in pool.newest_slices():
-        for row in record.rows.tolist():
-            device_id = rows.device_id(row)
-            holders = subject.held.get(device_id, ())
-            if device_id in counted or all(one.admin for one in holders):
-                continue
-            counted.add(device_id)
-            for consumption in rows.traits_of(row).consumes_counters:
-                for name, amount in consumption.counters.items():
-                    used[consumption.counter_set, name] += amount.nanos
-    return used
 
 
 def _named(holders: list[Holding]) -> str:

@@ -30,7 +30,7 @@ from dra_scheduler.survey.known import known
 from dra_scheduler.system_clock import SystemClock
 
 EXAMPLE = """states: free, held (as a whole), shared (in shares; more may fit), tainted (free, but not for everybody),
-unusable (with the reason)
+blocked (partitions in use leave too little of a shared counter), unusable (with the reason)
 
 exit codes: 0 listed, 2 the cluster or a file cannot be read, 3 the cluster has no resource.k8s.io
 
@@ -40,8 +40,8 @@ example:
   dra-scheduler devices -w -o json
   dra-scheduler devices -f manifests/examples/cats-cluster.yaml -o wide"""
 
-STATES = ("free", "held", "shared", "tainted", "unusable")
-_STYLES = {"free": "green", "held": "bold red", "shared": "yellow", "tainted": "magenta", "unusable": "dim"}
+STATES = ("free", "held", "shared", "tainted", "blocked", "unusable")
+_STYLES = dict(zip(STATES, ("green", "bold red", "yellow", "magenta", "cyan", "dim"), strict=True))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

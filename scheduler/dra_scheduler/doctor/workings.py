@@ -53,7 +53,7 @@ def drivers(snapshot: Snapshot, cluster: Cluster) -> Check:
         + (f", {counts['unusable']} unusable" if "unusable" in counts else "")
         for driver, counts in sums(listed, "driver").items()
     ]
-    unusable = [one for one in listed if one.reason]
+    unusable = [one for one in listed if one.reason and one.state != "blocked"]
     if unusable:
         reasons = Counter(one.reason for one in unusable).most_common(2)
         why = "; ".join(f"{counted(count, 'device')}: {reason}" for reason, count in reasons)

@@ -14,6 +14,7 @@ from dra_allocator.pools import PoolRules, PoolState, assess
 from dra_allocator.records import SliceRecord
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.inventory.holding import Holding, holdings
+from dra_scheduler.inventory.partitions import blocked
 from dra_scheduler.inventory.tainting import Taint, taints_by_row
 
 MASK_BYTES = 256 * 1024 * 1024
@@ -27,7 +28,8 @@ class Listed:
 
     `scope`: which nodes see it, `node` the same in a word. `classes` are the DeviceClasses that it is of.
     `state`: `free`; `held` as a whole; `shared` (held in shares, more may fit); `tainted` (free, but not for
-    everybody); `unusable` with the `reason` (its pool is incomplete or invalid, or it cannot be read).
+    everybody); `blocked` with the `reason` (devices in use leave too little of a shared counter); `unusable` with the
+    `reason` (its pool is incomplete or invalid, or it cannot be read).
     """
 
     id: DeviceID
@@ -56,7 +58,7 @@ def list_devices(cluster: Cluster) -> list[Listed]:
     """Return every device of each pool's newest generation, sorted by driver, pool, slice and place in it."""
     masks = MaskStore(MASK_BYTES)
     held = holdings(cluster)
-    taints = taints_by_row(cluster, masks)
+    taints, short = taints_by_row(cluster, masks), blocked(cluster, held)
     members = {name: class_mask(cluster, masks, name) for name in sorted(cluster.devices.classes)}
     rules = PoolRules.of(cluster.features)
     table = cluster.devices
@@ -65,6 +67,9 @@ def list_devices(cluster: Cluster) -> list[Listed]:
         device, device_id = table.rows.device(row), table.rows.device_id(row)
         holders, tainted = tuple(held.get(device_id, ())), tuple(taints.get(row, ()))
         reason = problem or device.unsupported or device.unreadable or ""
+        state = _state(holders, tainted, reason)
+        if state in ("free", "tainted") and row in short:
+            state, reason = "blocked", short[row]
         listed.append(
             Listed(
                 id=device_id,
@@ -75,7 +80,7 @@ def list_devices(cluster: Cluster) -> list[Listed]:
                 classes=tuple(name for name, mask in members.items() if mask[row]),
                 taints=tainted,
                 held_by=holders,
-                state=_state(holders, tainted, reason),
+                state=state,
                 reason=reason,
             )
         )
