@@ -41,6 +41,16 @@ def test_on_a_terminal_a_table_is_folded_to_its_width() -> None:
     assert "x" * 40 not in stream.getvalue()
 
 
+def test_a_terminal_that_is_too_narrow_for_names_wraps_whole_lines_itself() -> None:
+    made = Listing("Things", ("NAME", "NODE", "WHAT"))
+    made.add_row("resource-driver.example.com", "node-1.example.com", "held by somebody")
+    narrow, wide = io.StringIO(), io.StringIO()
+    Screen(file=narrow, width=50, force_terminal=True, no_color=True).print(made)
+    Screen(file=wide, width=72, force_terminal=True, no_color=True).print(made)
+    assert "resource-driver.example.com   node-1.example.com   held by somebody" in narrow.getvalue()
+    assert "resource-driver.example.com" in wide.getvalue()
+
+
 def test_a_long_table_is_not_folded_on_a_terminal_either() -> None:
     stream = io.StringIO()
     Screen(file=stream, width=40, force_terminal=True, no_color=True).print(listing(600))

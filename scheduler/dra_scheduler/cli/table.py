@@ -14,6 +14,8 @@ from rich.text import Text
 Cell = str | Text
 
 _GAP = 3
+_LEAST = 24
+"""What is left of a column that is folded."""
 _DRAWN = 500
 """Rows that rich may draw: each takes it a millisecond."""
 
@@ -31,14 +33,26 @@ class Listing:
         self.rows.append(cells)
 
     def __rich__(self) -> Table:
-        """Return it as rich draws it: folded to the width of the terminal."""
+        """Return it as rich draws it: the widest column is folded to the width of the terminal, no other."""
         title = {"title": self.title, "title_justify": "left", "title_style": "bold"}
         table = Table(**title, box=None, pad_edge=False, padding=(0, _GAP, 0, 0))  # type: ignore[arg-type]
-        for column in self.columns:
-            table.add_column(column, overflow="fold", header_style="dim")
+        widths = self.widths()
+        foldable = widths.index(max(widths))
+        for number, column in enumerate(self.columns):
+            table.add_column(column, overflow="fold", header_style="dim", no_wrap=number != foldable)
         for row in self.rows:
             table.add_row(*row)
         return table
+
+    def widths(self) -> list[int]:
+        """Return what each column takes, with the gap behind it."""
+        columns = zip(self.columns, *self.rows, strict=True)
+        return [max(cell_len(str(cell)) for cell in column) + _GAP for column in columns]
+
+    def fits(self, width: int) -> bool:
+        """Whether a terminal of a width can show it, folding one column: names are not to be cut in pieces."""
+        widths = self.widths()
+        return sum(widths) - max(widths) + min(_LEAST, max(widths)) <= width
 
     def plain(self) -> Iterator[str]:
         """Yield its lines without colors: one for each row, whole, nothing behind the last cell."""
@@ -46,7 +60,7 @@ class Listing:
             yield self.title
         rows: list[Sequence[str]] = [self.columns]
         rows += [[str(cell) for cell in row] for row in self.rows]
-        widths = [max(map(cell_len, column)) + _GAP for column in zip(*rows, strict=True)]
+        widths = self.widths()
         for row in rows:
             yield "".join(
                 f"{cell}{' ' * (width - cell_len(cell))}" for cell, width in zip(row, widths, strict=True)
@@ -60,7 +74,7 @@ class Screen(Console):
         """See rich."""
         if len(objects) == 1 and isinstance(objects[0], Listing):
             listing = objects[0]
-            if not self.is_terminal or len(listing.rows) > _DRAWN:
+            if not self.is_terminal or len(listing.rows) > _DRAWN or not listing.fits(self.width):
                 self.file.write("".join(f"{line}\n" for line in listing.plain()))
                 return
         super().print(*objects, **options)
