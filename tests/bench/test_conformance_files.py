@@ -307,6 +307,27 @@ def test_what_is_no_defect_of_kubernetes_stays_a_failure(tmp_path: Path) -> None
     assert len(failures(tmp_path, [wrong, fraction, allocator_case(outcome="error", errorSubstrings=["x"])])) == 3
 
 
+def test_statuses_are_equal_only_if_neither_has_more(tmp_path: Path) -> None:
+    less, more = [{"name": "b"}], [{"name": "b", "resourceClaimName": "x"}]
+    rows = [
+        {"test": "TestPodStatusEqual", "name": str(one), "fields": {"sliceA": a, "sliceB": b, "expectEqual": equal}}
+        for one, (a, b, equal) in enumerate([(less, more, False), (more, less, False), (more, more, True)])
+    ]
+    assert failures(tmp_path, rows) == []
+
+
+def test_a_claim_of_an_unknown_kind_has_no_name_whatever_the_status_says(tmp_path: Path) -> None:
+    status = {"resourceClaimStatuses": [{"name": "c", "resourceClaimName": "x"}]}
+    entry = {"name": "c"}
+    group = {"metadata": {"name": "g", "namespace": "n"}, "spec": {}, "status": status}
+    pod = {"metadata": {"name": "p"}, "spec": {"resourceClaims": [entry]}, "status": status}
+    rows = [
+        ("TestPodClaims", {"pod": pod, "expected": []}),
+        ("TestNameFromPodGroup", {"podGroup": group, "podGroupClaim": entry, "expectedName": None}),
+    ]
+    assert failures(tmp_path, [{"test": test, "name": "x", "fields": fields} for test, fields in rows]) == []
+
+
 def test_a_row_whose_question_cannot_come_up_is_known_by_its_content(tmp_path: Path) -> None:
     def named(name: str, namespace: str = "n") -> dict[str, Any]:
         return {"metadata": {"name": name, "namespace": namespace}, "spec": {"schedulingGroup": {"podGroupName": "g"}}}

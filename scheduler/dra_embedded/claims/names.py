@@ -17,11 +17,13 @@ _MAX_BASE = 57  # of a generated name of 63: a hyphen and five random characters
 def claim_name(pod: Object, pod_claim: Object) -> str | None:
     """The name of the ResourceClaim behind an entry of spec.resourceClaims, of a pod or a PodGroup.
 
-    None: there is none yet, it has to be made from the template. "": the status says that none is needed.
+    None: there is none, it has to be made from the template if there is one. "": the status says that none is needed.
     """
     given = pod_claim.get("resourceClaimName")
     if given is not None:
         return str(given)
+    if pod_claim.get("resourceClaimTemplateName") is None:
+        return None  # of a kind that is not known here
     for status in (pod.get("status") or {}).get("resourceClaimStatuses") or ():
         if status.get("name") == pod_claim["name"]:
             return str(status.get("resourceClaimName") or "")

@@ -54,7 +54,8 @@ class PodGroup:
     @property
     def claim_names(self) -> tuple[str, ...]:
         """The names of the group's claims, as far as they exist."""
-        names = (entry.claim_name or self.generated.get(entry.name) for entry in self.claims)
+        generated = self.generated
+        names = (one.claim_name or (generated.get(one.name) if one.template_name else None) for one in self.claims)
         return tuple(name for name in names if name)
 
     def owns(self, entry: PodClaim) -> bool:
