@@ -73,7 +73,7 @@ def test_a_shadow_runs_for_as_long_as_it_is_told_and_only_reads() -> None:
     assert ran.code == 0, ran.err
     assert ran.out.splitlines() == [
         "shadowing every scheduler; nothing is written",
-        "summary: no pod decided yet",
+        "summary: nothing to compare yet, pods that we have decided: 1",
     ]
     assert served.methods == {"GET", "WATCH"}
 

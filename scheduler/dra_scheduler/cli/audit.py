@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from itertools import zip_longest
 
 from dra_api.transport import Transport
 from dra_scheduler.audit.audit import Report, audit, counted, lasting
@@ -55,6 +56,8 @@ async def _live(arguments: argparse.Namespace, transport: Transport) -> int:
     report_gaps(snapshot)
     report = audit(snapshot)
     if report.findings and arguments.settle > 0:
+        if sys.stderr.isatty():
+            print(f"note: something was found, looking again in {arguments.settle:g} s", file=sys.stderr)
         await asyncio.sleep(arguments.settle)
         report = lasting(report, audit(await take(transport, clock)))
     return _print(report, arguments.output)
@@ -62,13 +65,16 @@ async def _live(arguments: argparse.Namespace, transport: Transport) -> int:
 
 def _print(report: Report, output: str) -> int:
     if output == "text":
-        for finding in report.findings:
+        for finding, following in zip_longest(report.findings, report.findings[1:]):
             print(f"{finding.name}: {finding.object}: {finding.text}")
-            print(f"  {finding.hint}")
+            # What to do is said once for findings of one kind.
+            if following is None or following.hint != finding.hint:
+                print(f"  {finding.hint}")
         for text in report.left_out:
             print(f"warning: {text}", file=sys.stderr)
         counts = ", ".join(f"{count} {name}" for name, count in counted(report.findings).items())
-        print(f"{len(report.findings)} findings: {counts}" if report.findings else "nothing found")
+        number = len(report.findings)
+        print(f"{number} finding{'' if number == 1 else 's'}: {counts}" if number else "nothing found")
     else:
         listed = [_data(finding) for finding in report.findings]
         counts_by_name = counted(report.findings)

@@ -83,7 +83,8 @@ def print_summary(tally: Tally, output: str) -> None:
         print_json_line({"summary": data})
         return
     counts = ", ".join(f"{count} {kind} ({KINDS[kind]})" for kind, count in tally.counts.items() if count)
-    print(f"summary: {counts or 'no pod decided yet'}")
+    decided = f", pods that we have decided: {tally.deciding.count}" if tally.deciding.count else ""
+    print(f"summary: {counts or f'nothing to compare yet{decided}'}")
     for name, durations in (("we decide after", tally.ours), ("they bind after", tally.theirs)):
         if durations.count:
             p50, p99 = durations.quantile(0.5) * 1000, durations.quantile(0.99) * 1000
