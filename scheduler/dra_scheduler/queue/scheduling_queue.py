@@ -343,8 +343,9 @@ class SchedulingQueue:
             using = [entry for entry in map(self._entries.__getitem__, uids) if entry.place in _WAITING]
             if not event.change.freed:
                 return using
-            gated = (entry for entry in using if entry.place is Place.GATED)
-            return [*gated, *self._parked_by.get("DynamicResources", {}).values()]
+            gated = [entry for entry in using if entry.place is Place.GATED]
+            parked = self._parked_by.get("DynamicResources", {}).values()
+            return [*gated, *parked] if gated else parked
         plugins = concerned(event)
         if plugins is None:
             return self._parked.values()
