@@ -7,6 +7,7 @@ search can find them. Upper bounds, like the counts that they are made from and 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dra_allocator.arrays import BoolArray, IntArray, grown
 from dra_allocator.budget import UNLIMITED, Budget
@@ -119,7 +120,7 @@ class Spread:
         self._most[ids] = self._different[ids] = 0
         self._count(np.isin(homes, ids))
 
-    def _count_one(self, node: int, rows: IntArray) -> None:
+    def _count_one(self, node: int, rows: NDArray[np.intp]) -> None:
         """Count on one node, all of whose rows these are."""
         found: dict[int, int] = {}
         pairs = zip(self.counts.codes[rows].tolist(), self._column().codes[rows].tolist(), strict=True)
