@@ -102,6 +102,7 @@ def changed(path: str, value: Any) -> dict[str, Any]:
     [
         ("expected", None, "expected is missing"),
         ("expected.outcome", "maybe", "expected.outcome must be results, none or error, not 'maybe'"),
+        ("expected.results", [{"devices": 5}], "the expectation: "),
         ("expected.resultKinds", ["exact"], "expected.resultKinds must be a list with one entry per result"),
         ("input.slices", {}, "input.slices must be a list, not dict"),
         ("input.claimsToAllocate", [1], "input.claimsToAllocate[0] must be an object, not int"),
@@ -342,3 +343,8 @@ def test_a_row_whose_question_cannot_come_up_is_known_by_its_content(tmp_path: P
     lines = [json.loads(line) for line in run(tmp_path, cases, "--actual").out.splitlines()]
     assert [line["outcome"] for line in lines] == ["left out"] * 3 + ["cannot be read"]
     assert all(reason in line["error"] for line, (_, _, reason) in zip(lines, rows, strict=True))
+
+
+def test_an_empty_list_of_settings_is_none(tmp_path: Path) -> None:
+    cases = [{**SELECTOR, "enableListTypeAttributes": given} for given in ([], None, False, [True, False])]
+    assert failures(tmp_path, cases) == []

@@ -160,7 +160,7 @@ class HelperCase:
         try:
             reason = cannot_occur(test, self.raw["fields"])
         except AttributeError as error:
-            raise CaseError(f"fields cannot be read: {error}") from error
+            raise CaseError(f"fields cannot be read: {str(error) or 'something is missing'}") from error
         if reason is not None:
             return Actual(LEFT_OUT, error=reason)
         return Actual("results", results=self._answer(helper)[1])
@@ -178,4 +178,4 @@ class HelperCase:
         except KeyError as error:
             raise CaseError(f"fields.{error.args[0]} is missing") from error
         except (AttributeError, TypeError, ValueError, AssertionError, ApiError) as error:
-            raise CaseError(f"fields cannot be read: {error}") from error
+            raise CaseError(f"fields cannot be read: {str(error) or 'something is missing'}") from error

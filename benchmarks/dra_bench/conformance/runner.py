@@ -84,10 +84,12 @@ def _differences(case: Case, actual: Actual, report: Report) -> list[str]:
         return [f"{actual.outcome}: {actual.error}"]
     try:
         found = case.differences(actual)
+        # Only a case that expects Kubernetes' defect is held to something else, not any case of that name.
+        reason = corrected(case, actual) if found else None
     except CaseError as error:
         return [f"{UNREADABLE}: {error}"]
-    # Only a case that expects Kubernetes' defect is held to something else, not any case of that name.
-    reason = corrected(case, actual) if found else None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:  # some form of an expectation that has none
+        return [f"{UNREADABLE}: the expectation: {type(error).__name__}: {error}"]
     if reason is None:
         return found
     report.corrected[case.key] = reason

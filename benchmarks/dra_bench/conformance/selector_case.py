@@ -76,9 +76,9 @@ class SelectorCase:
 
     def _settings(self) -> list[bool]:
         given = self.raw.get(_GATE)
-        if given is None:
+        if given is None or given == []:
             return [True]
-        settings = given if isinstance(given, list) and given else [given]
+        settings = given if isinstance(given, list) else [given]
         if not all(isinstance(setting, bool) for setting in settings):
             raise CaseError(f"{_GATE} must be true, false or a list of these, not {given!r}")
         return settings
