@@ -15,6 +15,7 @@ from support.survey import run_on, serve
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "golden"
 CLUSTER = str(ROOT / "manifests" / "examples" / "cats-cluster.yaml")
+DRIVER = "resource-driver.example.com"
 CAT = 'device.attributes["resource-driver.example.com"]'
 
 
@@ -136,3 +137,13 @@ def test_bad_input_is_named(words: list[str], message: str) -> None:
     ran = run("cel", "true", *words)
     assert ran.code == 2
     assert message in ran.err
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("naps", f'device.capacity["{DRIVER}"].naps'), ("colr", f'device.attributes["{DRIVER}"].color'), ("nosuch", "")],
+)
+def test_a_name_that_a_device_lacks_is_told_with_the_one_that_it_has(name: str, meant: str) -> None:
+    ran = run("cel", f'device.attributes["{DRIVER}"].{name} == 1', "-f", CLUSTER, "-o", "json")
+    reason = json.loads(ran.out)[0]["reason"]
+    assert reason == f"no such key: {name}" + (f", did you mean {meant}?" if meant else "")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dra_scheduler.cli.cel_devices import PublishedDevice
-from dra_scheduler.cli.cel_reasons import Cause, Reasoner
+from dra_scheduler.cli.cel_reasons import NO_KEY, Cause, Reasoner
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,9 @@ def own_engine(text: str) -> Judge:
             return Verdict("error", device.unreadable)
         result, error, causes = reasoner.judge(device.fields)
         is_whole = [cause.expression for cause in causes] == [reasoner.text]
-        return Verdict(result, error if error and is_whole else "; ".join(map(str, causes)), tuple(causes))
+        reason = error if error and is_whole else "; ".join(map(str, causes))
+        meant = reasoner.meant(device.fields) if error.startswith(NO_KEY) else ""
+        return Verdict(result, f"{reason}, did you mean {meant}?" if meant else reason, tuple(causes))
 
     return judge
 

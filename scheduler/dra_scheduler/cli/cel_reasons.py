@@ -13,6 +13,10 @@ from dra_cel.device import DeviceFields
 from dra_cel.errors import CompileError, EvaluationError
 from dra_cel.parts import Part, parts
 from dra_cel.selector import Selector, compile_selector
+from dra_cel.suggestion import closest
+
+NO_KEY = "no such key: "
+"""How the error begins that a device lacks a name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +72,29 @@ class Reasoner:
         """The whole expression, without blanks or parentheses around it."""
         return self._root.part.text
 
+    def meant(self, device: DeviceFields) -> str:
+        """Return how to write the first name that a device lacks, where it has it as the other kind or alike."""
+        for key in sorted(self._root.selector.reads or (), key=lambda key: (key.kind, key.name)):
+            if key.kind in ("attribute", "capacity") and field_value(device, key) is None:
+                own, other = device.attributes, device.capacity
+                if key.kind == "capacity":
+                    own, other = other, own
+                domain, _, name = key.name.rpartition("/")
+                if key.name in other:
+                    return _spelled("capacity" if key.kind == "attribute" else "attribute", domain, name)
+                near = closest(name, (one.rpartition("/")[2] for one in own if one.startswith(f"{domain}/")))
+                if near is not None:
+                    return _spelled(key.kind, domain, near)
+        return ""
+
     def judge(self, device: DeviceFields) -> tuple[str, str, list[Cause]]:
         """Return true, false or error, the error's text, and, unless it is true, the operands that make it so."""
         result, error = self._root.evaluate(device)
         return result, error, [] if result == "true" else list(_causes(self._root, device, result))
+
+
+def _spelled(kind: str, domain: str, name: str) -> str:
+    return f'device.{"attributes" if kind == "attribute" else "capacity"}["{domain}"].{name}'
 
 
 def _compiled(part: Part) -> _Node | None:
