@@ -293,6 +293,16 @@ class Binder:
 
     async def _undo(self, task: _Task, *, deallocate: bool = False) -> None:
         """Take back the reservations, then forget. What cannot be taken back is left to the next attempt."""
+        now = self._cluster.pods.get(task.pod.uid)
+        if task.bind.placed or now is None or not now.node_name:
+            await self._take_back(task, deallocate)
+        # Else somebody has bound it meanwhile, and it may be using what it has.
+        special = task.bind.special
+        made_up = [] if special is None else [special.claim.spec.uid]
+        real = [] if task.special is None else [task.special.uid]
+        self._cluster.forget(task.pod, [*(plan.uid for plan in task.bind.claims), *made_up, *real])
+
+    async def _take_back(self, task: _Task, deallocate: bool) -> None:
         await self._nominate(task, "")
         for claim in task.reserved:
             if claim is not task.special:
@@ -301,10 +311,6 @@ class Binder:
             await self._special.discard(task.special, task.ref)
         if task.told:
             await self._untell(task)
-        special = task.bind.special
-        made_up = [] if special is None else [special.claim.spec.uid]
-        real = [] if task.special is None else [task.special.uid]
-        self._cluster.forget(task.pod, [*(plan.uid for plan in task.bind.claims), *made_up, *real])
 
     async def _untell(self, task: _Task) -> None:
         try:

@@ -15,7 +15,7 @@ from support.faulty import Faulty, status
 from support.invariants import check_invariants
 from support.known import known_cluster
 from support.objects import make_allocation, make_claim, newer
-from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
+from support.stage import GROUP, Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
 CLAIM_STATUS = "PATCH /apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c/status"
 BINDING = "POST /api/v1/namespaces/default/pods/p/binding"
@@ -183,6 +183,22 @@ def test_nothing_is_taken_back_from_a_pod_that_somebody_has_put_on_its_node() ->
         assert len(transport.sent(CLAIM_STATUS)) == 1
 
     on_stage(play, Settings(binding_timeout=20), start=False)
+
+
+def test_nothing_is_taken_back_from_a_pod_that_somebody_binds_while_it_waits() -> None:
+    async def play(stage: Stage) -> None:
+        first = await waiting(stage)
+        before = (await stage.claims())["c"]["status"]
+        target = {"target": {"apiVersion": "v1", "kind": "Node", "name": first}, "metadata": {"name": "p"}}
+        await stage.send("POST", BINDING.removeprefix("POST "), {"apiVersion": "v1", "kind": "Binding", **target})
+        selector = {"driver": "gpu.example.com", "pool": first}
+        spec = {"deviceSelector": selector, "taint": {"key": "broken", "effect": "NoSchedule"}}
+        await stage.create({"apiVersion": GROUP, "kind": "DeviceTaintRule", "metadata": {"name": "r"}, "spec": spec})
+        await asyncio.sleep(30)
+        assert (await stage.claims())["c"]["status"] == before
+        assert (await stage.nodes_of_pods())["p"] == first
+
+    on_stage(play)
 
 
 def test_who_waits_for_devices_says_so() -> None:
