@@ -57,6 +57,14 @@ def test_a_long_table_is_not_folded_on_a_terminal_either() -> None:
     assert len(stream.getvalue().splitlines()) == 602
 
 
+@pytest.mark.parametrize("form", ["table", "json", "name"])
+def test_a_full_disk_is_an_error_in_one_line(form: str) -> None:
+    command = [sys.executable, "-m", "dra_scheduler.cli.main", "devices", "-f", str(CATS), "-o", form]
+    with open("/dev/full", "wb") as full:
+        ran = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=os.environ, timeout=30, check=False)
+    assert (ran.returncode, ran.stderr) == (2, b"error: the output cannot be written: No space left on device\n")
+
+
 @pytest.mark.parametrize("form", ["table", "json"])
 def test_a_reader_that_has_enough_is_no_error(form: str) -> None:
     command = [sys.executable, "-m", "dra_scheduler.cli.main", "devices", "-f", str(CATS), "-o", form]

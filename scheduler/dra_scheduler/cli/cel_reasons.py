@@ -76,13 +76,13 @@ class Reasoner:
         """Return how to write the first name that a device lacks, where it has it as the other kind or alike."""
         for key in sorted(self._root.selector.reads or (), key=lambda key: (key.kind, key.name)):
             if key.kind in ("attribute", "capacity") and field_value(device, key) is None:
-                own, other = device.attributes, device.capacity
+                own, other = set(device.attributes), set(device.capacity)
                 if key.kind == "capacity":
                     own, other = other, own
                 domain, _, name = key.name.rpartition("/")
                 if key.name in other:
                     return _spelled("capacity" if key.kind == "attribute" else "attribute", domain, name)
-                near = closest(name, (one.rpartition("/")[2] for one in own if one.startswith(f"{domain}/")))
+                near = closest(name, (one.rpartition("/")[2] for one in sorted(own) if one.startswith(f"{domain}/")))
                 if near is not None:
                     return _spelled(key.kind, domain, near)
         return ""

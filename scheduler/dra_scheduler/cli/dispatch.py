@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import errno
 import gc
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,9 @@ from dra_scheduler.cli.exit_codes import BAD_INPUT, INTERRUPTED
 
 COLLECT_AFTER = 50_000
 """New objects after which Python looks for garbage in cycles: a cluster is a million objects that stay."""
+
+
+_OUTPUT_ERRORS = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +68,22 @@ class Program:
         words = list(sys.argv[1:] if argv is None else argv)
         gc.set_threshold(COLLECT_AFTER)
         try:
-            return self._execute(words)
+            code = self._execute(words)
+            # What is still in the buffer would fail after the end, when nobody can say so.
+            sys.stdout.flush()
+            return code
         except KeyboardInterrupt:
             return INTERRUPTED
         except BrokenPipeError:
             # Whoever read our output (head, less) has enough of it; the interpreter must not flush into the pipe.
             sys.stdout = None
             return 0
+        except OSError as error:
+            if error.errno not in _OUTPUT_ERRORS or error.filename is not None:
+                raise
+            sys.stdout = None
+            print(f"error: the output cannot be written: {error.strerror}", file=sys.stderr)
+            return BAD_INPUT
 
     def _execute(self, words: list[str]) -> int:
         command = next((word for word in words if not word.startswith("-")), None)
