@@ -19,6 +19,8 @@ _CLOCK = ("FullYear", "Month", "DayOfYear", "DayOfMonth", "Date", "DayOfWeek", *
 _KEPT = ["int", "uint", "double", "string", "bool", "bytes", "duration", "timestamp", "dyn"]
 
 LEAVES: Final = r"""
+bool:
+    bool("true")  bool("F")  bool("1")  bool("yes")  bool("tRUE")
 comparison:
     true
 clock:
