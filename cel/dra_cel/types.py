@@ -44,7 +44,7 @@ class Type:
 
     """
 
-    __slots__ = ("is_dyn", "is_open", "kind", "name", "nullable", "params", "size")
+    __slots__ = ("_hash", "is_dyn", "is_open", "kind", "name", "nullable", "params", "size")
 
     def __init__(self, kind: Kind, name: str, params: tuple[Type, ...] = (), nullable: bool = False) -> None:
         self.kind = kind
@@ -53,6 +53,7 @@ class Type:
         self.nullable = nullable
         self.is_dyn = kind is Kind.DYN or kind is Kind.ANY
         self.is_open = kind is Kind.PARAM
+        self._hash: int | None = None  # types share parts, so counting them again takes too long
         self.size = 1
         for param in params:
             self.size += param.size
@@ -64,10 +65,14 @@ class Type:
             return True
         if not isinstance(other, Type):
             return NotImplemented
-        return self.kind is other.kind and self.name == other.name and self.params == other.params
+        if self.kind is not other.kind or self.name != other.name or self.size != other.size:
+            return False
+        return self.params == other.params if self.size <= _SMALL else _equal_parts(self, other)
 
     def __hash__(self) -> int:
-        return hash((self.name, self.params))
+        if self._hash is None:
+            self._hash = hash((self.name, self.params))
+        return self._hash
 
     def __str__(self) -> str:
         if not self.params:
@@ -84,6 +89,22 @@ class Type:
 
 
 OPTIONAL_NAME = "optional_type"
+_SMALL = 16
+
+
+def _equal_parts(left: Type, right: Type) -> bool:
+    """Compare large types: those of nested literals share parts, so each pair is looked at once."""
+    pending = [(left, right)]
+    seen: set[tuple[int, int]] = set()
+    while pending:
+        mine, other = pending.pop()
+        if mine is other or (id(mine), id(other)) in seen:
+            continue
+        seen.add((id(mine), id(other)))
+        if mine.kind is not other.kind or mine.name != other.name or mine.size != other.size:
+            return False
+        pending.extend(zip(mine.params, other.params, strict=True))
+    return True
 
 
 def _simple(kind: Kind) -> Type:
@@ -119,24 +140,45 @@ IP = Type(Kind.OPAQUE, "net.IP")
 CIDR = Type(Kind.OPAQUE, "net.CIDR")
 
 
+MAX_KNOWN = 4096
+_known: dict[tuple[object, ...], Type] = {}
+
+
+def compound(kind: Kind, name: str, params: tuple[Type, ...]) -> Type:
+    """Return a type with parameters.
+
+    Closed ones are the same object where they are equal, as long as not too many are known: two types that double
+    with every level would take thousands of steps to compare.
+    """
+    key = (kind, name, *map(id, params))
+    known = _known.get(key)
+    if known is None:
+        known = Type(kind, name, params)
+        if not known.is_open:
+            if len(_known) >= MAX_KNOWN:
+                _known.clear()
+            _known[key] = known
+    return known
+
+
 def list_of(element: Type) -> Type:
     """Return `list(element)`."""
-    return Type(Kind.LIST, "list", (element,))
+    return compound(Kind.LIST, "list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
     """Return `map(key, value)`."""
-    return Type(Kind.MAP, "map", (key, value))
+    return compound(Kind.MAP, "map", (key, value))
 
 
 def optional_of(value: Type) -> Type:
     """Return `optional_type(value)`."""
-    return Type(Kind.OPAQUE, OPTIONAL_NAME, (value,))
+    return compound(Kind.OPAQUE, OPTIONAL_NAME, (value,))
 
 
 def type_of(value: Type) -> Type:
     """Return `type(value)`, the type of a type's name."""
-    return Type(Kind.TYPE, "type", (value,))
+    return compound(Kind.TYPE, "type", (value,))
 
 
 def parameter(name: str) -> Type:

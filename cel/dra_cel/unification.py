@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import is_
 
-from dra_cel.types import DYN, NULL, Kind, Type, parameter
+from dra_cel.types import DYN, NULL, Kind, Type, compound, parameter
 
 _NULLABLE = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.ANY, Kind.DURATION, Kind.TIMESTAMP})
 _PARAMETRIZED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
@@ -17,6 +17,7 @@ class Unifier:
     def __init__(self) -> None:
         self._bindings: dict[str, Type] = {}
         self._trail: list[tuple[str, Type | None]] = []
+        self._fits: set[tuple[int, int]] = set()
         self._fresh = 0
 
     def fresh(self) -> Type:
@@ -28,7 +29,7 @@ class Unifier:
         """Return whether source can be used as target; binds parameters if so."""
         if source is target:
             return True
-        mark = len(self._trail)
+        mark = self._begin()
         if self._assign(source, target):
             return True
         self._undo(mark)
@@ -36,12 +37,16 @@ class Unifier:
 
     def all_assignable(self, sources: Sequence[Type], targets: Sequence[Type]) -> bool:
         """Return whether each source can be used as its target; binds nothing unless all can."""
-        mark = len(self._trail)
+        mark = self._begin()
         for source, target in zip(sources, targets, strict=True):
             if not self._assign(source, target):
                 self._undo(mark)
                 return False
         return True
+
+    def _begin(self) -> int:
+        self._fits.clear()
+        return len(self._trail)
 
     def _undo(self, mark: int) -> None:
         """Take back the bindings that were made since the trail had a length."""
@@ -54,15 +59,20 @@ class Unifier:
 
     def substitute(self, type_: Type) -> Type:
         """Replace bound parameters."""
+        return self._substitute(type_, {}) if type_.is_open else type_
+
+    def _substitute(self, type_: Type, known: dict[int, Type]) -> Type:
         if not type_.is_open:
             return type_
         if type_.kind is Kind.PARAM:
             bound = self._bindings.get(type_.name)
-            return type_ if bound is None else self.substitute(bound)
-        params = tuple([self.substitute(param) for param in type_.params])
-        if all(map(is_, params, type_.params)):
-            return type_
-        return Type(type_.kind, type_.name, params)
+            return type_ if bound is None else self._substitute(bound, known)
+        result = known.get(id(type_))
+        if result is None:
+            params = tuple([self._substitute(param, known) for param in type_.params])
+            same = all(map(is_, params, type_.params))
+            result = known[id(type_)] = type_ if same else compound(type_.kind, type_.name, params)
+        return result
 
     def closed(self, type_: Type, known: dict[int, Type]) -> Type:
         """Replace all parameters, those that stand for nothing by dyn.
@@ -81,7 +91,7 @@ class Unifier:
                 result = DYN if bound is None else self.closed(bound, known)
             else:
                 params = tuple([self.closed(param, known) for param in type_.params])
-                result = Type(type_.kind, type_.name, params)
+                result = compound(type_.kind, type_.name, params)
             known[id(type_)] = result
         return result
 
@@ -133,7 +143,13 @@ class Unifier:
             return True
         if len(source.params) != len(target.params):
             return False
-        return all(map(self._assign, source.params, target.params))
+        pair = (id(source), id(target))
+        if pair in self._fits:  # types of nested literals share parts
+            return True
+        if not all(map(self._assign, source.params, target.params)):
+            return False
+        self._fits.add(pair)
+        return True
 
     def _stands_for(self, type_: Type, param: Type) -> tuple[bool, bool]:
         """Return whether the parameter can stand for the type, and whether it was bound before."""
@@ -155,14 +171,20 @@ class Unifier:
         return True, True
 
     def _occurs(self, name: str, within: Type) -> bool:
-        if not within.is_open:
-            return False
-        if within.kind is Kind.PARAM:
-            if within.name == name:
+        pending = [within]
+        seen: set[int] = set()  # types of nested literals share parts
+        while pending:
+            type_ = pending.pop()
+            if not type_.is_open or id(type_) in seen:
+                continue
+            seen.add(id(type_))
+            if type_.kind is not Kind.PARAM:
+                pending.extend(type_.params)
+            elif type_.name == name:
                 return True
-            bound = self._bindings.get(within.name)
-            return bound is not None and self._occurs(name, bound)
-        return any(self._occurs(name, part) for part in within.params)
+            elif (bound := self._bindings.get(type_.name)) is not None:
+                pending.append(bound)
+        return False
 
 
 def most_general(left: Type, right: Type) -> Type:
@@ -171,17 +193,25 @@ def most_general(left: Type, right: Type) -> Type:
 
 
 def _as_general(left: Type, right: Type) -> bool:
-    if left.is_dyn or left.kind is Kind.PARAM:
-        return True
-    if right.is_dyn or right.kind is Kind.PARAM or left.kind is not right.kind:
-        return False
-    if left.kind is Kind.TYPE:
-        return True
-    if left.kind not in _PARAMETRIZED:
-        return left == right
-    if left.name != right.name or len(left.params) != len(right.params):
-        return False
-    return all(_as_general(mine, other) for mine, other in zip(left.params, right.params, strict=True))
+    pending = [(left, right)]
+    seen: set[tuple[int, int]] = set()
+    while pending:
+        mine, other = pending.pop()
+        if mine is other or mine.is_dyn or mine.kind is Kind.PARAM or (id(mine), id(other)) in seen:
+            continue
+        if other.is_dyn or other.kind is Kind.PARAM or mine.kind is not other.kind:
+            return False
+        if mine.kind is Kind.TYPE:
+            continue
+        if mine.kind not in _PARAMETRIZED:
+            if mine != other:
+                return False
+            continue
+        if mine.name != other.name or len(mine.params) != len(other.params):
+            return False
+        seen.add((id(mine), id(other)))
+        pending.extend(zip(mine.params, other.params, strict=True))
+    return True
 
 
 def _accepts_null(type_: Type) -> bool:

@@ -17,10 +17,10 @@ from support.cel_devices import DEVICES
 
 T = TypeVar("T")
 
-PER_CHARACTER = 45
-"""Calls that compiling a character takes at most, in the densest shape (macros in macros)."""
+PER_CHARACTER = 80
+"""Calls that compiling a character takes at most, in the densest shape (sums of empty lists)."""
 COMPILE_BASE = 5_000
-EVALUATE = 2_000_000
+EVALUATE = 3_000_000
 """Calls of one evaluation: the limit of cost ends it."""
 
 

@@ -28,6 +28,11 @@ def filled(piece: str, joint: str, length: int = MAX_LENGTH, frame: tuple[str, s
     return frame[0] + joint.join([piece] * count) + frame[1]
 
 
+def over(element: str, piece: str, joint: str, frame: tuple[str, str] = ("", "")) -> str:
+    """Return as many pieces as fit, about a variable `x` whose type is that of the element."""
+    return filled(piece, joint, frame=(f"[{element}].all(x,{frame[0]}", f"{frame[1]})"))
+
+
 def _loops(macro: str, depth: int, core: str) -> str:
     """Macros inside each other over the same list: 60 elements each."""
     text = core
@@ -58,6 +63,15 @@ def _doubling(steps: int) -> str:
     for step in range(steps, 0, -1):
         text = f"cel.bind(t{step}, t{step - 1} + t{step - 1}, {text})"
     return f'cel.bind(t0, "0123456789" + device.driver, {text})'
+
+
+def _types_that_double(first: str, piece: str, joint: str, frame: tuple[str, str] = ("", "")) -> str:
+    """Pieces about `x11` and `y11`, whose types have 4,096 parts each, most of them shared."""
+    head = f"cel.bind(x0,{first},cel.bind(y0,{first},"
+    for step in range(1, 12):
+        for name in "xy":
+            head += f"cel.bind({name}{step},{{{name}{step - 1}:{name}{step - 1}}},"
+    return head + filled(piece, joint, MAX_LENGTH - len(head) - 24, frame) + ")" * 24
 
 
 SHAPES: Mapping[str, Callable[[], str]] = {
@@ -136,6 +150,34 @@ SHAPES: Mapping[str, Callable[[], str]] = {
     "blanks": lambda: " " * MAX_LENGTH,
     "lines": lambda: "\n" * (MAX_LENGTH - 4) + "true",
     "optional fields": lambda: "dyn(device)" + ".?a" * 3_000 + ".hasValue()",
+    "or of names": lambda: over("true", "x", " || "),
+    "or of comparisons": lambda: over("dyn(1)", "x == x", "||"),
+    "or of sums": lambda: filled("+".join(["1"] * 240) + "==1", "||"),
+    "or of sums of lists": lambda: filled("+".join(["[]"] * 240) + "==[]", "||"),
+    "or of sums of dynamic values": lambda: over("dyn(1)", "+".join(["x"] * 240) + "==1", "||"),
+    "or of long indexes": lambda: over("dyn(1)", "x" + "[0]" * 240 + "==1", "||"),
+    "or of long fields": lambda: over("dyn(1)", "x" + ".?a" * 240 + "==x", "||"),
+    "or of memberships": lambda: filled("1 in[1,2,3]", "||"),
+    "types that double": lambda: _types_that_double("[1]", "x11 in [y11]", "||"),
+    "types that double, of open lists": lambda: _types_that_double("[]", "x11 == y11", "||"),
+    "list of types that double": lambda: _types_that_double("[]", "x11,y11", ",", ("[", "]==[]")),
+    "list of empty lists": lambda: filled("[]", ",", frame=("[", "]==[]")),
+    "list of lists of lists": lambda: filled("[[[]]]", ",", frame=("[", "]==[]")),
+    "list of signs": lambda: over("1", "-x", ",", frame=("[", "]==[]")),
+    "list of optional fields": lambda: over("dyn(1)", "x.?y", ",", frame=("[", "]==[]")),
+    "list of maps": lambda: over("[1]", "x.map(y,y,y)", ",", frame=("[", "]==[]")),
+    "list of quantities": lambda: filled("quantity('1')", ",", frame=("[", "]==[]")),
+    "list of types": lambda: filled("int", ",", frame=("[", "]==[]")),
+    "map of maps": lambda: filled("{1:{}}", ",", frame=("[", "]==[]")),
+    "format of many": lambda: "'" + "%s" * 1_200 + "'.format([" + ",".join(["[]", "1", "''"] * 400) + "])==''",
+    "loops after loops": lambda: over("[1]", "x" + ".map(y,y)" * 240 + "==x", "||"),
+    "loops after loops over nothing": lambda: filled("[]" + ".map(y,y)" * 240 + "==[]", "||"),
+    "loops in 120 levels, often": lambda: over("dyn([true])", "x.map(y," * 120 + "y" + ")" * 120 + "==x", "||"),
+    "sorts after sorts": lambda: over("[1]", "x" + ".sortBy(y,y)" * 240 + "==x", "||"),
+    "optional maps after each other": lambda: filled("optional.of(1)" + ".optMap(x,x)" * 240 + ".hasValue()", "||"),
+    "bindings, often": lambda: filled("cel.bind(x,1," * 240 + "true" + ")" * 240, "||"),
+    "pattern of not": lambda: "'a'.matches('" + "[^a]" * 2_500 + "')",
+    "patterns": lambda: " || ".join(f"'a'.matches('(a{n}|b*){{1,9}}')" for n in range(300)),
     "optional maps": lambda: nested("optional.of(1).optMap(x, ", "1", ")", 80) + ".hasValue()",
     "bindings": lambda: "".join(f"cel.bind(x{n}, 1, " for n in range(200)) + "true" + ")" * 200,
 }
