@@ -67,7 +67,7 @@ class Type:
             return NotImplemented
         if self.kind is not other.kind or self.name != other.name or self.size != other.size:
             return False
-        return self.params == other.params if self.size <= _SMALL else _equal_parts(self, other)
+        return self.params == other.params if self.size <= SMALL else _equal_parts(self, other)
 
     def __hash__(self) -> int:
         if self._hash is None:
@@ -89,7 +89,8 @@ class Type:
 
 
 OPTIONAL_NAME = "optional_type"
-_SMALL = 16
+SMALL = 16
+"""Types with more parts are walked with care: they may share parts."""
 
 
 def _equal_parts(left: Type, right: Type) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import is_
 
-from dra_cel.types import DYN, NULL, Kind, Type, compound, parameter
+from dra_cel.types import DYN, NULL, SMALL, Kind, Type, compound, parameter
 
 _NULLABLE = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.ANY, Kind.DURATION, Kind.TIMESTAMP})
 _PARAMETRIZED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
@@ -143,6 +143,8 @@ class Unifier:
             return True
         if len(source.params) != len(target.params):
             return False
+        if source.size <= SMALL:
+            return all(map(self._assign, source.params, target.params))
         pair = (id(source), id(target))
         if pair in self._fits:  # types of nested literals share parts
             return True
