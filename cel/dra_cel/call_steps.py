@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from dra_cel.dispatch import SINGLETONS, Dispatcher, settled
+from dra_cel.dispatch import SINGLETONS, Dispatcher, dispatcher, settled
 from dra_cel.equality import STRICT, equal
 from dra_cel.errors import EvaluationAborted, EvaluationError
 from dra_cel.frame import Frame, Step
@@ -38,15 +38,20 @@ def call_step(name: str, overloads: Sequence[Overload], plans: Sequence[Plan], c
     if name == "_==_" and (fast := _equals_text(plans)) is not None:
         return fast
     implementation = settled(overloads, plans)
-    dispatcher = Dispatcher(name, overloads)
     steps = [plan.step for plan in plans]
     many = name in _VARIADIC or (name in _PATTERNS and plans[1].constant and type(plans[1].value) is str)
     eager = (len(overloads) == 1 or name in SINGLETONS) and not many
+    if charge.runtime is None and implementation is not None:
+        if len(steps) == 1:
+            return _direct_unary(steps[0], implementation)
+        if len(steps) == 2:
+            return _direct_binary(steps[0], steps[1], implementation, eager)
+    finder = dispatcher(name, overloads)
     if charge.runtime is None and len(steps) == 1:
-        return _unary_step(steps[0], implementation, dispatcher)
+        return _unary_step(steps[0], finder)
     if charge.runtime is None and len(steps) == 2:
-        return _binary_step(steps[0], steps[1], implementation, dispatcher, eager)
-    return _charged_step(steps, implementation, dispatcher, charge, eager and len(steps) <= 2)
+        return _binary_step(steps[0], steps[1], finder, eager)
+    return _charged_step(steps, implementation, finder, charge, eager and len(steps) <= 2)
 
 
 def evaluate_anyway(frame: Frame, step: Step) -> Any:
@@ -59,17 +64,21 @@ def evaluate_anyway(frame: Frame, step: Step) -> Any:
         return FAILED
 
 
-def _unary_step(argument: Step, implementation: Implementation | None, dispatcher: Dispatcher) -> Step:
-    known = dispatcher.known
-
-    def direct(frame: Frame) -> Any:
+def _direct_unary(argument: Step, implementation: Implementation) -> Step:
+    def step(frame: Frame) -> Any:
         try:
             value = argument(frame)
         finally:
             frame.cost += 1
-        return implementation(value)  # type: ignore[misc]
+        return implementation(value)
 
-    def dispatched(frame: Frame) -> Any:
+    return step
+
+
+def _unary_step(argument: Step, dispatcher: Dispatcher) -> Step:
+    known = dispatcher.known
+
+    def step(frame: Frame) -> Any:
         try:
             value = argument(frame)
         finally:
@@ -77,15 +86,11 @@ def _unary_step(argument: Step, implementation: Implementation | None, dispatche
         call = known.get(type(value)) or dispatcher.find((value,))
         return call(value)
 
-    return direct if implementation is not None else dispatched
+    return step
 
 
-def _binary_step(
-    left_step: Step, right_step: Step, implementation: Implementation | None, dispatcher: Dispatcher, eager: bool
-) -> Step:
-    known = dispatcher.known
-
-    def direct(frame: Frame) -> Any:
+def _direct_binary(left_step: Step, right_step: Step, implementation: Implementation, eager: bool) -> Step:
+    def step(frame: Frame) -> Any:
         try:
             left = left_step(frame)
         except EvaluationError as error:
@@ -95,9 +100,15 @@ def _binary_step(
             right = right_step(frame)
         finally:
             frame.cost += 1
-        return implementation(left, right)  # type: ignore[misc]
+        return implementation(left, right)
 
-    def dispatched(frame: Frame) -> Any:
+    return step
+
+
+def _binary_step(left_step: Step, right_step: Step, dispatcher: Dispatcher, eager: bool) -> Step:
+    known = dispatcher.known
+
+    def step(frame: Frame) -> Any:
         try:
             left = left_step(frame)
         except EvaluationError as error:
@@ -110,7 +121,7 @@ def _binary_step(
         call = known.get((type(left), type(right))) or dispatcher.find((left, right))
         return call(left, right)
 
-    return direct if implementation is not None else dispatched
+    return step
 
 
 def _charge_right(frame: Frame, error: EvaluationError, right_step: Step, eager: bool) -> None:

@@ -25,7 +25,7 @@ from dra_cel.slices import paced, tick
 from dra_cel.suggestion import closest, for_arguments
 from dra_cel.types import Kind, Type
 from dra_cel.uint import UInt
-from dra_cel.unification import Unifier, most_general
+from dra_cel.unification import Unifier
 
 MAX_TYPE_SIZE = 10_000
 """Types with more parts than this are refused: they could double with every nested literal."""
@@ -107,6 +107,7 @@ class _Checker:
         self._names: dict[Node, str | None] = {}
         self._scopes: list[dict[str, Type]] = [{DEVICE_VARIABLE: t.DEVICE}]
         self._index = environment.functions
+        self._shared: dict[int, Resolution] = {}
 
     def run(self, root: Node) -> Checked:
         self._check(root)
@@ -258,21 +259,28 @@ class _Checker:
         if name in ("_&&_", "_||_"):
             for operand, arg in zip(operands, args, strict=True):
                 self._expect_bool(operand, arg)
-            self._resolutions[node] = Resolution(overloads=entries)
+            self._resolutions[node] = self._resolution(entries)
             return t.BOOL
         if name in _EQUALITY and len(args) == 2:
             # The general rule would bind a fresh parameter to the left side and then try the right one.
             if args[0] is not args[1] and not self._unifier.assignable(args[1], args[0]):
                 raise self._no_overload(node, name, args, False)
-            self._resolutions[node] = Resolution(overloads=entries)
+            self._resolutions[node] = self._resolution(entries)
             return t.BOOL
         result, applicable = match(self._environment, self._unifier, name, args, target is not None)
         if result is None:
             raise self._no_overload(node, name, args, target is not None)
         if name == "format":
             self._uniform = False
-        self._resolutions[node] = Resolution(overloads=applicable, namespaced=namespaced)
+        self._resolutions[node] = self._resolution(applicable, namespaced)
         return result
+
+    def _resolution(self, overloads: tuple[Overload, ...], namespaced: bool = False) -> Resolution:
+        """Return what a call is; calls with the same overloads share it."""
+        known = self._shared.get(id(overloads))
+        if known is None or known.namespaced is not namespaced:
+            known = self._shared[id(overloads)] = Resolution(None, overloads, namespaced)
+        return known
 
     def _expect_bool(self, operand: Node, type_: Type) -> None:
         if type_ is not t.BOOL and not self._unifier.assignable(type_, t.BOOL):
@@ -293,7 +301,7 @@ class _Checker:
         if previous is None or previous is current:
             return current
         self._uniform = False
-        return most_general(previous, current) if self._unifier.assignable(previous, current) else t.DYN
+        return self._unifier.union(previous, current) or t.DYN
 
     def _element(self, node: Node, optional: bool) -> Type:
         type_ = self._check(node)
@@ -307,7 +315,8 @@ class _Checker:
         assert isinstance(node, ListExpr)
         element: Type | None = None
         for index, item in enumerate(node.elements):
-            element = self._join(element, self._element(item, index in node.optional))
+            current = self._element(item, True) if index in node.optional else self._check(item)
+            element = current if element is current else self._join(element, current)
         return t.list_of(element or self._unifier.fresh())
 
     def _map(self, node: Node) -> Type:

@@ -6,6 +6,7 @@ value or elements a list, 32 entries a map. Unknown sizes count as 2^64-1.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -221,7 +222,7 @@ class _Estimator:
         """Return the range that covers all overloads that may be called."""
         total = EMPTY_UNION
         result_size: Range | None = None
-        for overload in overloads:
+        for overload in _different(overloads):
             found = self._one(node, overload, given)
             total = total.union(found.cost)
             if found.result_size is not None:
@@ -247,7 +248,7 @@ class _Estimator:
             self._join_entries(node, node.args[1], node.args[2])
             assert found is not None
             return Estimate(costs[0].plus(costs[1].union(costs[2])), found.result_size)
-        if overload.function == "_+_" and overload.id in ("add_string", "add_bytes", "add_list"):
+        if overload.id in _JOINS_ENTRIES:
             self._join_entries(node, node.args[0], node.args[1])
         if found is None:
             return Estimate(UNIT.plus(given.total))
@@ -313,6 +314,20 @@ class _Estimator:
             self._push(node.iter_var, _Variable(path.extended(value), value_size, None))
         else:
             self._push(node.iter_var, _Variable(path.extended(key), key_size, None))
+
+
+_JOINS_ENTRIES = frozenset({"add_string", "add_bytes", "add_list"})
+_RULES_OF_THEIR_OWN = frozenset({"logical_or", "logical_and", "conditional", "index_list", "index_map"})
+
+
+@functools.lru_cache(maxsize=1024)
+def _different(overloads: tuple[Overload, ...]) -> tuple[Overload, ...]:
+    """Return the first overload of each rule: the others say the same about a call."""
+    rules: dict[object, Overload] = {}
+    for overload in overloads:
+        own = overload.id if overload.id in _RULES_OF_THEIR_OWN else overload.id in _JOINS_ENTRIES
+        rules.setdefault((overload.charge.estimate, own), overload)
+    return tuple(rules.values())
 
 
 _RULES: dict[type[Node], Callable[[_Estimator, Node], Range]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -85,6 +86,16 @@ class Dispatcher:
         shown = ", ".join([type_name(arg) for arg in args])
         name = self._function.strip("_@").replace("_", "")
         raise EvaluationError(f"no such overload: {name}({shown})")
+
+
+@functools.cache
+def _shared(function: str) -> Dispatcher:
+    return Dispatcher(function, ())
+
+
+def dispatcher(function: str, overloads: Sequence[Overload]) -> Dispatcher:
+    """Return what finds the implementations of a call; calls of functions with one implementation share it."""
+    return _shared(function) if function in SINGLETONS else Dispatcher(function, overloads)
 
 
 def settled(overloads: Sequence[Overload], plans: Sequence[Plan]) -> Implementation | None:

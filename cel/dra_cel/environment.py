@@ -8,7 +8,7 @@ behind gates that are on.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dra_cel import types as t
@@ -16,8 +16,8 @@ from dra_cel.functions.table import Overload, all_functions
 
 DEVICE_VARIABLE = "device"
 
-Signature = tuple[str, bool, tuple[t.Type, ...]]
-"""Function, whether it is called on a receiver, types of the arguments."""
+Signature = tuple[object, ...]
+"""Function, whether it is called on a receiver, identities of the types of the arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class Environment:
         type_names: types that can be named in an expression.
         attribute: static type of an attribute's value.
         list_results: whether a derived attribute may be a list.
-        matches: calls that were resolved before; it only saves time.
+        matches: calls that were resolved before: result, overloads, and the arguments, which keep their identities
+            as long as they are kept; it only saves time.
         candidates: the overloads that may fit arguments of some kinds; it only saves time.
 
     """
@@ -40,7 +41,9 @@ class Environment:
     type_names: Mapping[str, t.Type]
     attribute: t.Type
     list_results: bool
-    matches: dict[Signature, tuple[t.Type | None, tuple[Overload, ...]]] = field(default_factory=dict, repr=False)
+    matches: dict[Signature, tuple[t.Type | None, tuple[Overload, ...], Sequence[t.Type]]] = field(
+        default_factory=dict, repr=False
+    )
     candidates: dict[tuple[object, ...], tuple[Overload, ...]] = field(default_factory=dict, repr=False)
 
 

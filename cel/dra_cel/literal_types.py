@@ -64,7 +64,7 @@ def _same(checked: Checked, node: Node, expected: Type | None, found: Type) -> T
     tick()
     if expected is None:
         return found
-    if expected != found:
+    if expected is not found and expected != found:
         message = f"expected type '{expected}' but found '{found}'"
         raise CompileError(message, checked.text, node.offset)
     return expected

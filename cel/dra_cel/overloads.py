@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dra_cel.environment import Environment
 from dra_cel.functions.table import Overload
@@ -30,18 +30,45 @@ def match(environment: Environment, unifier: Unifier, name: str, args: Sequence[
         member: whether the function is called on a receiver.
 
     """
-    if any(arg.is_open or arg.nullable for arg in args):
-        return _match(environment, unifier, name, args, member)
+    rule = _RULES.get(name)
+    if rule is not None and (result := rule(unifier, args)) is not None:
+        return result, _candidates(environment, name, args, member)
+    for arg in args:
+        if arg.is_open or arg.nullable:
+            return _match(environment, unifier, name, args, member)
     # With closed types nothing depends on the expression, so the result serves all of them.
-    key = (name, member, tuple(args))
-    found = environment.matches.get(key)
-    if found is None:
-        found = _match(environment, unifier, name, args, member)
-        if found[0] is not None and not found[0].is_open:
-            if len(environment.matches) >= MAX_MATCHES:
-                environment.matches.clear()
-            environment.matches[key] = found
+    key = (name, member, *map(id, args))
+    known = environment.matches.get(key)
+    if known is not None:
+        return known[0], known[1]
+    found = _match(environment, unifier, name, args, member)
+    if found[0] is not None and not found[0].is_open:
+        if len(environment.matches) >= MAX_MATCHES:
+            environment.matches.clear()
+        environment.matches[key] = (*found, args)
     return found
+
+
+def _sum(unifier: Unifier, args: Sequence[Type]) -> Type | None:
+    """Return the type of a sum of lists; None: the general rule tells."""
+    left, right = args
+    if left.kind is not Kind.LIST or right.kind is not Kind.LIST:
+        return None
+    element = unifier.join(left.params[0], right.params[0])
+    if element is None:
+        return None
+    return unifier.substitute(left if element is left.params[0] else right)
+
+
+def _choice(unifier: Unifier, args: Sequence[Type]) -> Type | None:
+    """Return the type of `a ? b : c`; None: the general rule tells."""
+    condition, then, other = args
+    result = unifier.join(then, other, condition)
+    return None if result is None else unifier.substitute(result)
+
+
+_RULES: dict[str, Callable[[Unifier, Sequence[Type]], Type | None]] = {"_+_": _sum, "_?_:_": _choice}
+"""Operators whose arguments decide the overload; the general rule would make type parameters for each call."""
 
 
 def _match(environment: Environment, unifier: Unifier, name: str, args: Sequence[Type], member: bool) -> Match:

@@ -109,6 +109,7 @@ class _Parser:
         self._kind = self._token.kind
         self._nesting = 0
         self._expander = Expander(text)
+        self._numbers: dict[str, int | float] = {}
 
     def parse(self) -> Node:
         node, depth = self._expression()
@@ -337,7 +338,9 @@ class _Parser:
     def _end_of_items(self, close: str, started: bool) -> bool:
         """Consume a separator or the closing bracket; return whether it was the latter."""
         if started and self._kind != close:
-            self._expect(",", f"',' or {close!r}")
+            if self._kind != ",":
+                raise self._unexpected(f"',' or {close!r}")
+            self._advance()
         elif not started and self._kind == "," and self._next_kind() == close:
             self._advance()
         return self._accept(close)
@@ -354,9 +357,12 @@ class _Parser:
         return self._converted(offset, token.kind, f"-{token.text}")
 
     def _converted(self, offset: int, kind: str, text: str) -> Parsed:
-        value = NUMBERS[kind](text)
+        value = self._numbers.get(text)
         if value is None:
-            raise self._error(offset, f"invalid {kind.lower().replace('float', 'double')} literal")
+            value = NUMBERS[kind](text)
+            if value is None:
+                raise self._error(offset, f"invalid {kind.lower().replace('float', 'double')} literal")
+            self._numbers[text] = value
         return Literal(offset, value), 0
 
     def _text_literal(self) -> Parsed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from dra_cel import plan_fields, plan_logic
 from dra_cel.ast import Call, Literal
 from dra_cel.call_steps import call_step
 from dra_cel.device import DeviceFields
+from dra_cel.dispatch import settled
 from dra_cel.errors import EvaluationError
 from dra_cel.frame import Frame, Step
 from dra_cel.functions.catalogue import OVERLOADS
@@ -60,14 +62,15 @@ def plan_call(planner: Planner, node: Call) -> Plan:
         step = membership_step(plans[0], plans[1])
         if step is not None:
             return Plan(step, type_) if plans[1].value else constant_plan(False, type_)
-    _check_constants(planner, node, name, plans)
+    if name in _PATTERN_POSITION:
+        _check_constants(planner, node, name, plans)
     return _plan_function(planner, node, name, resolution.overloads, plans)
 
 
 def _check_constants(planner: Planner, node: Call, name: str, plans: Sequence[Plan]) -> None:
     """Report what Kubernetes finds in literals before it evaluates anything."""
-    position = _PATTERN_POSITION.get(name)
-    if position is not None and plans[position].constant and type(plans[position].value) is str:
+    position = _PATTERN_POSITION[name]
+    if plans[position].constant and type(plans[position].value) is str:
         try:
             compile_pattern(plans[position].value)
         except EvaluationError as error:
@@ -88,20 +91,29 @@ def _plan_function(
     charge = overloads[-1].charge if len(overloads) == 1 or overloads[-1].charge.by_function else ONE
     if charge.aborts:
         planner.aborts = True
+    known = bool(plans) and name not in _GROWING and all(map(_is_known, plans))
+    if known and charge.runtime is None and name not in CONVERSIONS:
+        computed = _computed(overloads, plans, type_)
+        if computed is not None:
+            return computed
     step = call_step(name, overloads, plans, charge)
     if name in CONVERSIONS and len(plans) == 1 and plans[0].constant:
         return _converted(planner, node, name, step, type_)
-    if plans and name not in _GROWING and all(_is_known(plan) for plan in plans):
+    if known:
         return _folded(step, type_)
     return Plan(step, type_, certain=_is_certain(name, overloads, plans))
 
 
 def _is_certain(name: str, overloads: Sequence[Overload], plans: Sequence[Plan]) -> bool:
     """Return whether the result surely is of the type that the checker found."""
-    if any(entry.generic for entry in overloads):
-        return False
-    is_bool = all(entry.result is BOOL for entry in overloads)
-    return is_bool or name not in _BY_VALUES or all(plan.certain for plan in plans)
+    generic, is_bool = _results(tuple(overloads))
+    return not generic and (is_bool or name not in _BY_VALUES or all(plan.certain for plan in plans))
+
+
+@functools.lru_cache(maxsize=1024)
+def _results(overloads: tuple[Overload, ...]) -> tuple[bool, bool]:
+    """Return whether any of them has type parameters, and whether all of them return a bool."""
+    return any(entry.generic for entry in overloads), all(entry.result is BOOL for entry in overloads)
 
 
 def _is_known(plan: Plan) -> bool:
@@ -117,6 +129,18 @@ def _converted(planner: Planner, node: Call, name: str, step: Step, type_: Type)
         raise planner.error(node.offset, error.message) from error
 
 
+def _computed(overloads: Sequence[Overload], plans: Sequence[Plan], type_: Type) -> Plan | None:
+    """Compute a call of known values that costs one unit, if its implementation is known and does not fail."""
+    implementation = settled(overloads, plans) if len(plans) <= 2 else None
+    if implementation is None:
+        return None
+    try:
+        value = implementation(*[plan.value for plan in plans])
+    except EvaluationError:
+        return None
+    return _known_plan(value, type_, sum([plan.cost for plan in plans]) + 1)
+
+
 def _folded(step: Step, type_: Type) -> Plan:
     """Compute a call of known values in advance; evaluating it costs what it would have cost."""
     frame = scratch_frame()
@@ -124,8 +148,10 @@ def _folded(step: Step, type_: Type) -> Plan:
         value = step(frame)
     except EvaluationError:
         return Plan(step, type_)  # it fails each time, at run time
-    cost = frame.cost
+    return _known_plan(value, type_, frame.cost)
 
+
+def _known_plan(value: Any, type_: Type, cost: int) -> Plan:
     def folded(frame: Frame) -> Any:
         frame.cost += cost
         return value

@@ -34,6 +34,8 @@ class Planner:
         self.slots = 0
         self.aborts = False
         self._plans: dict[Node, Plan] = {}
+        self._literals: dict[tuple[type, object], Plan] = {}
+        self._uses: dict[tuple[int, int], Plan] = {}
         self._scopes: list[dict[str, Step]] = []
 
     def plan(self, node: Node) -> Plan:
@@ -82,13 +84,24 @@ class Planner:
 
     def _literal(self, node: Node) -> Plan:
         assert isinstance(node, Literal)
-        return constant_plan(node.value, self.type_of(node))
+        if type(node.value) is float:  # zero and minus zero are equal
+            return constant_plan(node.value, self.type_of(node))
+        key = (type(node.value), node.value)
+        known = self._literals.get(key)
+        if known is None:
+            known = self._literals[key] = constant_plan(node.value, self.type_of(node))
+        return known
 
     def _ident(self, node: Node) -> Plan:
         assert isinstance(node, Ident)
         step = self._variable(node.name)
         if step is not None:
-            return Plan(step, self.type_of(node), chained=True)
+            type_ = self.type_of(node)
+            key = (id(step), id(type_))
+            known = self._uses.get(key)
+            if known is None:
+                known = self._uses[key] = Plan(step, type_, chained=True)
+            return known
         if node.name.removeprefix(".") == DEVICE_VARIABLE:
             return device_plan()
         return self._type_value(node)

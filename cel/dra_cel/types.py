@@ -151,14 +151,15 @@ def compound(kind: Kind, name: str, params: tuple[Type, ...]) -> Type:
     Closed ones are the same object where they are equal, as long as not too many are known: two types that double
     with every level would take thousands of steps to compare.
     """
+    for param in params:
+        if param.is_open:
+            return Type(kind, name, params)
     key = (kind, name, *map(id, params))
     known = _known.get(key)
     if known is None:
-        known = Type(kind, name, params)
-        if not known.is_open:
-            if len(_known) >= MAX_KNOWN:
-                _known.clear()
-            _known[key] = known
+        if len(_known) >= MAX_KNOWN:
+            _known.clear()
+        known = _known[key] = Type(kind, name, params)
     return known
 
 

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import is_
 
-from dra_cel.types import DYN, NULL, SMALL, Kind, Type, compound, parameter
+from dra_cel.types import BOOL, DYN, NULL, SMALL, Kind, Type, compound, parameter
 
 _NULLABLE = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.ANY, Kind.DURATION, Kind.TIMESTAMP})
 _PARAMETRIZED = frozenset({Kind.OPAQUE, Kind.LIST, Kind.MAP})
 
 
 class Unifier:
-    """Keeps what type parameters stand for while one expression is checked."""
+    """Keeps what type parameters stand for while one expression is checked.
+
+    What it notes of large types goes by identity, so it keeps the types too. Which ones fit holds until one more
+    parameter stands for something.
+    """
 
     def __init__(self) -> None:
         self._bindings: dict[str, Type] = {}
         self._trail: list[tuple[str, Type | None]] = []
-        self._fits: set[tuple[int, int]] = set()
+        self._fits: dict[tuple[int, int], tuple[Type, Type]] = {}
+        self._stale = False
+        self._general: dict[tuple[int, int], tuple[Type, Type, Type]] = {}
         self._fresh = 0
 
     def fresh(self) -> Type:
@@ -35,6 +41,35 @@ class Unifier:
         self._undo(mark)
         return False
 
+    def join(self, left: Type, right: Type, condition: Type = BOOL) -> Type | None:
+        """Return what `T` stands for in `f(bool, T, T)`, or None where the types do not fit.
+
+        The general way binds a fresh parameter to the left one and assigns the right one to it; this leads to the
+        same type and to the same bindings, without the parameter.
+        """
+        mark = self._begin()
+        if left.is_open or right.is_open or condition.is_open:
+            self._fresh += 1  # error texts show the numbers of parameters that stand for nothing
+        if condition is BOOL or self._assign(condition, BOOL):
+            if left is right or left == right:
+                return left
+            if self._assign(right, left):
+                return most_general(right, left)
+        self._undo(mark)
+        return None
+
+    def union(self, left: Type, right: Type) -> Type | None:
+        """Return the less specific of two types, the left one being used as the right one; None: they do not fit."""
+        if not self.assignable(left, right):
+            return None
+        if left.size <= SMALL:
+            return most_general(left, right)
+        key = (id(left), id(right))
+        known = self._general.get(key)
+        if known is None:
+            known = self._general[key] = (most_general(left, right), left, right)
+        return known[0]
+
     def all_assignable(self, sources: Sequence[Type], targets: Sequence[Type]) -> bool:
         """Return whether each source can be used as its target; binds nothing unless all can."""
         mark = self._begin()
@@ -45,7 +80,9 @@ class Unifier:
         return True
 
     def _begin(self) -> int:
-        self._fits.clear()
+        if self._stale:
+            self._fits.clear()
+            self._stale = False
         return len(self._trail)
 
     def _undo(self, mark: int) -> None:
@@ -69,8 +106,12 @@ class Unifier:
             return type_ if bound is None else self._substitute(bound, known)
         result = known.get(id(type_))
         if result is None:
-            params = tuple([self._substitute(param, known) for param in type_.params])
-            same = all(map(is_, params, type_.params))
+            parts = type_.params
+            if len(parts) == 1:  # most types
+                part = self._substitute(parts[0], known)
+                return type_ if part is parts[0] else compound(type_.kind, type_.name, (part,))
+            params = tuple([self._substitute(part, known) for part in parts])
+            same = all(map(is_, params, parts))
             result = known[id(type_)] = type_ if same else compound(type_.kind, type_.name, params)
         return result
 
@@ -90,7 +131,11 @@ class Unifier:
                 bound = self._bindings.get(type_.name)
                 result = DYN if bound is None else self.closed(bound, known)
             else:
-                params = tuple([self.closed(param, known) for param in type_.params])
+                parts = type_.params
+                alone = len(parts) == 1  # most types
+                params = (
+                    (self.closed(parts[0], known),) if alone else tuple([self.closed(part, known) for part in parts])
+                )
                 result = compound(type_.kind, type_.name, params)
             known[id(type_)] = result
         return result
@@ -116,6 +161,7 @@ class Unifier:
         return renamed
 
     def _bind(self, name: str, type_: Type) -> None:
+        self._stale = True
         self._trail.append((name, self._bindings.get(name)))
         self._bindings[name] = type_
 
@@ -150,7 +196,7 @@ class Unifier:
             return True
         if not all(map(self._assign, source.params, target.params)):
             return False
-        self._fits.add(pair)
+        self._fits[pair] = (source, target)
         return True
 
     def _stands_for(self, type_: Type, param: Type) -> tuple[bool, bool]:
@@ -173,6 +219,10 @@ class Unifier:
         return True, True
 
     def _occurs(self, name: str, within: Type) -> bool:
+        if not within.is_open:
+            return False
+        if within.kind is Kind.PARAM and within.name not in self._bindings:
+            return within.name == name
         pending = [within]
         seen: set[int] = set()  # types of nested literals share parts
         while pending:
@@ -195,6 +245,20 @@ def most_general(left: Type, right: Type) -> Type:
 
 
 def _as_general(left: Type, right: Type) -> bool:
+    if left.size > SMALL or right.size > SMALL:
+        return _as_general_parts(left, right)
+    if left is right or left.is_dyn or left.kind is Kind.PARAM:
+        return True
+    if right.is_dyn or left.kind is not right.kind:
+        return False
+    if left.kind not in _PARAMETRIZED:
+        return left.kind is Kind.TYPE or left == right
+    same = left.name == right.name and len(left.params) == len(right.params)
+    return same and all(map(_as_general, left.params, right.params))
+
+
+def _as_general_parts(left: Type, right: Type) -> bool:
+    """Compare large types: those of nested literals share parts, so each pair is looked at once."""
     pending = [(left, right)]
     seen: set[tuple[int, int]] = set()
     while pending:

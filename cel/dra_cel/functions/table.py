@@ -13,9 +13,9 @@ from dra_cel.types import Type, parse_type, split_types
 Implementation = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Overload:
-    """One signature of a function.
+    """One signature of a function. Each is there once, so they compare by identity, which is fast.
 
     Attributes:
         id: unique name, as in CEL's own declarations.
