@@ -245,7 +245,7 @@ class _Checker:
         operand, field = node.args
         assert isinstance(field, Literal)
         self._check(field)
-        self._resolutions[node] = Resolution(overloads=self._index[node.function])
+        self._resolutions[node] = self._resolution(self._index[node.function])
         return self._field(node.offset, operand, str(field.value), optional=True)
 
     def _resolve(self, node: Call, name: str, target: Node | None, namespaced: bool = False) -> Type:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dra_cel import plan_fields, plan_logic
 from dra_cel.ast import Call, Literal
 from dra_cel.call_steps import call_step
+from dra_cel.checker import Resolution
 from dra_cel.device import DeviceFields
 from dra_cel.dispatch import settled
 from dra_cel.errors import EvaluationError
@@ -51,6 +52,15 @@ def plan_call(planner: Planner, node: Call) -> Plan:
     if node.target is not None and not resolution.namespaced:
         operands.insert(0, node.target)
     plans = [planner.plan(operand) for operand in operands]
+    type_ = planner.type_of(node)
+    key = (id(resolution), id(type_), *map(id, plans))
+    known = planner.shared.get(key)
+    if known is None:
+        known = planner.shared[key] = _plan_operands(planner, node, resolution, plans)
+    return known
+
+
+def _plan_operands(planner: Planner, node: Call, resolution: Resolution, plans: Sequence[Plan]) -> Plan:
     type_ = planner.type_of(node)
     name = resolution.overloads[0].function
     if name in ("_[_]", "_[?_]") and plans[1].constant and type(plans[1].value) not in plan_fields.KEYS:

@@ -18,14 +18,18 @@ from dra_cel.plan_loops import plan_comprehension
 from dra_cel.slices import tick
 from dra_cel.values import CelMap, TypeValue
 
+_SHORT = 16
+"""Constant lists with at most so many elements are looked for among those that are there."""
+
 
 class Planner:
-    """Compiles one checked expression.
+    """Compiles one checked expression. Equal parts of it share a plan, unless they have variables of their own.
 
     Attributes:
         checked: the expression.
         slots: number of local variables that a frame needs.
         aborts: whether some call may raise an error that `&&` and `||` do not absorb.
+        shared: plans by what they are made from; what identities in the keys stand for lives as long as the planner.
 
     """
 
@@ -34,8 +38,8 @@ class Planner:
         self.slots = 0
         self.aborts = False
         self._plans: dict[Node, Plan] = {}
-        self._literals: dict[tuple[type, object], Plan] = {}
-        self._uses: dict[tuple[int, int], Plan] = {}
+        self.shared: dict[tuple[object, ...], Plan] = {}
+        self._device = device_plan()
         self._scopes: list[dict[str, Step]] = []
 
     def plan(self, node: Node) -> Plan:
@@ -87,9 +91,9 @@ class Planner:
         if type(node.value) is float:  # zero and minus zero are equal
             return constant_plan(node.value, self.type_of(node))
         key = (type(node.value), node.value)
-        known = self._literals.get(key)
+        known = self.shared.get(key)
         if known is None:
-            known = self._literals[key] = constant_plan(node.value, self.type_of(node))
+            known = self.shared[key] = constant_plan(node.value, self.type_of(node))
         return known
 
     def _ident(self, node: Node) -> Plan:
@@ -98,12 +102,12 @@ class Planner:
         if step is not None:
             type_ = self.type_of(node)
             key = (id(step), id(type_))
-            known = self._uses.get(key)
+            known = self.shared.get(key)
             if known is None:
-                known = self._uses[key] = Plan(step, type_, chained=True)
+                known = self.shared[key] = Plan(step, type_, chained=True)
             return known
         if node.name.removeprefix(".") == DEVICE_VARIABLE:
-            return device_plan()
+            return self._device
         return self._type_value(node)
 
     def _type_value(self, node: Node) -> Plan:
@@ -115,7 +119,12 @@ class Planner:
         assert isinstance(node, Select)
         if node in self.checked.resolutions:
             return self._type_value(node)
-        return plan_select(self.plan(node.operand), node.field, self.type_of(node), node.test_only)
+        operand, type_ = self.plan(node.operand), self.type_of(node)
+        key = (id(operand), id(type_), node.field, node.test_only)
+        known = self.shared.get(key)
+        if known is None:
+            known = self.shared[key] = plan_select(operand, node.field, type_, node.test_only)
+        return known
 
     def _call(self, node: Node) -> Plan:
         assert isinstance(node, Call)
@@ -126,8 +135,17 @@ class Planner:
         plans = [self.plan(element) for element in node.elements]
         type_ = self.type_of(node)
         if not node.optional and all(plan.constant for plan in plans):
-            return constant_plan(tuple([plan.value for plan in plans]), type_)
+            return self._constant_list(plans, type_)
         return Plan(list_step([plan.step for plan in plans], node.optional), type_)
+
+    def _constant_list(self, plans: list[Plan], type_: t.Type) -> Plan:
+        if len(plans) > _SHORT:
+            return constant_plan(tuple([plan.value for plan in plans]), type_)
+        key = ("[]", id(type_), *map(id, plans))
+        known = self.shared.get(key)
+        if known is None:
+            known = self.shared[key] = constant_plan(tuple([plan.value for plan in plans]), type_)
+        return known
 
     def _map(self, node: Node) -> Plan:
         assert isinstance(node, MapExpr)
