@@ -15,7 +15,6 @@ from dra_cel.checker import Checked
 from dra_cel.environment import DEVICE_VARIABLE
 from dra_cel.functions.charges import Estimate, Operand
 from dra_cel.functions.table import Overload
-from dra_cel.macros import ACCUMULATOR
 from dra_cel.path import NOWHERE, Path
 from dra_cel.ranges import EMPTY_UNION, NOTHING, UNIT, UNKNOWN, Range, fixed
 from dra_cel.slices import tick
@@ -110,7 +109,7 @@ class _Estimator:
         if size is not None:
             return size
         path = self._path(node)
-        if path is not NOWHERE:
+        if path.variable == DEVICE_VARIABLE:
             size = _declared_size(path.names())
             if size is not None:
                 self._sizes[node] = size
@@ -263,9 +262,8 @@ class _Estimator:
         type_ = self._checked.types[node]
         path = self._path(node)
         element: Range | None = None
-        if path is not NOWHERE:
-            names = path.names()
-            element = _declared_size((*names, "@items")) if names and names[0] != ACCUMULATOR else None
+        if path.variable == DEVICE_VARIABLE:
+            element = _declared_size((*path.names(), "@items"))
         size = self._size(node)
         return Operand(node, type_, UNKNOWN if size is None else size, UNKNOWN if element is None else element, size)
 

@@ -26,6 +26,11 @@ class Path:
         """Return whether it leads anywhere."""
         return self._length > 0
 
+    @property
+    def variable(self) -> str:
+        """What it begins with; empty where it leads nowhere."""
+        return self._cells[0] if self._length else ""
+
     def extended(self, name: str) -> Path:
         """Return a path with one more name; it may overwrite what another extension of this path ends with."""
         cells, length = self._cells, self._length

@@ -56,7 +56,9 @@ def plan_call(planner: Planner, node: Call) -> Plan:
     key = (id(resolution), id(type_), *map(id, plans))
     known = planner.shared.get(key)
     if known is None:
-        known = planner.shared[key] = _plan_operands(planner, node, resolution, plans)
+        known = _plan_operands(planner, node, resolution, plans)
+        if type(known.value) is not float:  # what is no number differs from itself, so each one is an object of its own
+            planner.shared[key] = known
     return known
 
 

@@ -1,4 +1,4 @@
-"""Operators with a rule of their own get the types that the general rule finds, and bind the same parameters."""
+"""Operators with rules of their own get the types that the general rule finds; equal parts have equal values."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from itertools import product
 
 import pytest
 
-from dra_cel import overloads
+from dra_cel import compile_selector, overloads
 from dra_cel import types as t
 from dra_cel.environment import environment
 from dra_cel.types import Type
 from dra_cel.unification import Unifier
+from support.cel_devices import DEVICES
 
 OPEN = [t.parameter("A"), t.parameter("B")]
 PLAIN = [t.BOOL, t.INT, t.STRING, t.DYN, t.NULL, t.wrapper(t.INT), t.QUANTITY, *OPEN]
@@ -47,3 +48,16 @@ def test_a_choice_is_what_the_general_rule_makes_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(overloads, "_RULES", {})
     environment(False, True, True).matches.clear()
     assert direct == [resolved(*call) for call in calls]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('double("NaN") in [double("NaN"), 1.0]', False),
+        ('double("1.5") in [double("1.5"), 1.0]', True),
+        ("1.0 / -0.0 == 1.0 / 0.0", False),
+        ("[1, 2] == [1, 2] && 1 + 2 in [1 + 2, 4] && [true] != [1 == 1, true]", True),
+    ],
+)
+def test_parts_that_are_written_the_same_are_equal_where_their_values_are(text: str, expected: bool) -> None:
+    assert compile_selector(text).matches(DEVICES[0]) is expected

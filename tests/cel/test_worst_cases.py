@@ -17,7 +17,7 @@ from support.cel_devices import DEVICES
 
 T = TypeVar("T")
 
-PER_CHARACTER = 80
+PER_CHARACTER = 50
 """Calls that compiling a character takes at most, in the densest shape (sums of empty lists)."""
 COMPILE_BASE = 5_000
 EVALUATE = 3_000_000

@@ -18,8 +18,8 @@ from dra_cel.device import DeviceFields
 from dra_cel.errors import CompileError, EvaluationError
 from dra_cel.selector import Selector, compile_selector
 
-COMPILE_MS = 500.0
-"""CPU time to compile 10 KiB: up to 300 for sums of empty lists where the core is shared with other processes."""
+COMPILE_MS = 250.0
+"""CPU time to compile 10 KiB: up to 150 for chains of `optMap` where the core is shared with other processes."""
 EVALUATE_MS = 1000.0
 """CPU time to evaluate one device: the cost limit ends it."""
 MASKS_MS = 200.0

@@ -57,6 +57,12 @@ def _numbers(joint: str, frame: tuple[str, str]) -> str:
     return frame[0] + joint.join(numbers) + frame[1]
 
 
+def _different_sums() -> str:
+    """Sums that have no part in common."""
+    sums = ("+".join(map(str, range(start, start + 60))) + "==1" for start in range(100, 2_220, 60))
+    return "||".join(sums)
+
+
 def _doubling(steps: int) -> str:
     """A text that doubles at each step."""
     text = f"size(t{steps}) > 0"
@@ -153,6 +159,7 @@ SHAPES: Mapping[str, Callable[[], str]] = {
     "or of names": lambda: over("true", "x", " || "),
     "or of comparisons": lambda: over("dyn(1)", "x == x", "||"),
     "or of sums": lambda: filled("+".join(["1"] * 240) + "==1", "||"),
+    "or of sums of different numbers": _different_sums,
     "or of sums of lists": lambda: filled("+".join(["[]"] * 240) + "==[]", "||"),
     "or of sums of dynamic values": lambda: over("dyn(1)", "+".join(["x"] * 240) + "==1", "||"),
     "or of long indexes": lambda: over("dyn(1)", "x" + "[0]" * 240 + "==1", "||"),
