@@ -19,7 +19,7 @@ from dra_cel.values import Optional, TypeValue, type_name
 
 SINGLETONS = frozenset(
     {"_+_", "_-_", "_*_", "_/_", "_%_", "-_", "!_", "_<_", "_<=_", "_>_", "_>=_", "_==_", "_!=_"}
-    | {"@in", "size", "type", "dyn", "matches", "distinct", "@sortByAssociatedKeys"}
+    | {"@in", "size", "type", "dyn", "matches", "distinct", "sort", "@sortByAssociatedKeys"}
 )
 """Functions with one implementation for all overloads: what the checker inferred does not matter at run time."""
 
@@ -52,6 +52,7 @@ _UNDECLARED: dict[str, list[tuple[tuple[type | None, ...], Implementation]]] = {
 """What a function can do at run time with values of dynamic type, although the checker refuses these types."""
 
 _SIGNATURES: dict[str, tuple[type | None, ...]] = {}
+_ELEMENTS: dict[str, tuple[type | None, ...]] = {}
 
 
 def _signature(entry: Overload) -> tuple[type | None, ...]:
@@ -59,6 +60,20 @@ def _signature(entry: Overload) -> tuple[type | None, ...]:
     known = _SIGNATURES.get(entry.id)
     if known is None:
         known = _SIGNATURES[entry.id] = tuple([_accepted(arg) for arg in entry.args])
+    return known
+
+
+def _accepts(accepted: Sequence[type | None], classes: Sequence[type]) -> bool:
+    return all(wanted is None or wanted is given for wanted, given in zip(accepted, classes, strict=True))
+
+
+def _elements(entry: Overload) -> tuple[type | None, ...]:
+    """Return the classes of scalars that an overload's lists are of, None for other arguments; empty: of anything."""
+    known = _ELEMENTS.get(entry.id)
+    if known is None:
+        wanted = [_accepted(arg.params[0]) if arg.kind is Kind.LIST else None for arg in entry.args]
+        wanted = [None if class_ is tuple else class_ for class_ in wanted]
+        known = _ELEMENTS[entry.id] = tuple(wanted) if any(wanted) else ()
     return known
 
 
@@ -78,14 +93,34 @@ class Dispatcher:
 
         """
         classes = tuple([type(arg) for arg in args])
-        declared = ((_signature(entry), entry.call) for entry in self._overloads)
-        for accepted, call in chain(declared, _UNDECLARED.get(self._function, ())):
-            if all(wanted is None or wanted is given for wanted, given in zip(accepted, classes, strict=True)):
-                self.known[classes[0] if len(classes) == 1 else classes] = call
-                return call
+        declared = ((_signature(entry), entry) for entry in self._overloads)
+        fitting = [entry for accepted, entry in declared if _accepts(accepted, classes)]
+        key = classes[0] if len(classes) == 1 else classes
+        if self._function not in SINGLETONS and any(map(_elements, fitting)):
+            return self._by_elements(fitting, args)
+        undeclared = (call for accepted, call in _UNDECLARED.get(self._function, ()) if _accepts(accepted, classes))
+        for call in chain((entry.call for entry in fitting), undeclared):
+            self.known[key] = call
+            return call
+        raise self._no_overload(args)
+
+    def _by_elements(self, fitting: Sequence[Overload], args: Sequence[Any]) -> Implementation:
+        """Return the first one whose lists are of such elements: Kubernetes looks at the first element of each.
+
+        The checker may have settled on lists of ints for what is of dynamic type, so a list of texts has no overload.
+        """
+        for entry in fitting:
+            if all(
+                wanted is None or not arg or wanted is type(arg[0])
+                for wanted, arg in zip(_elements(entry) or (None,) * len(args), args, strict=True)
+            ):
+                return entry.call
+        raise self._no_overload(args)
+
+    def _no_overload(self, args: Sequence[Any]) -> EvaluationError:
         shown = ", ".join([type_name(arg) for arg in args])
         name = self._function.strip("_@").replace("_", "")
-        raise EvaluationError(f"no such overload: {name}({shown})")
+        return EvaluationError(f"no such overload: {name}({shown})")
 
 
 @functools.cache

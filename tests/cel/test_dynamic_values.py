@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dra_cel.derived import compile_derived
@@ -109,3 +111,28 @@ def test_a_derived_attribute_that_is_an_optional_is_what_it_holds(text: str, val
 def test_a_derived_attribute_that_holds_nothing_or_a_list_is_an_error(text: str) -> None:
     with pytest.raises(EvaluationError):
         compile_derived(text).value(DEVICE)
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ('dyn(["a"]).reverse().isSorted()', "no such overload: isSorted(list)"),
+        ('dyn(["a"]).distinct().isSorted()', "no such overload: isSorted(list)"),
+        ('[dyn("a"), dyn(1)].flatten().isSorted()', "no such overload: isSorted(list)"),
+        ("dyn([1]).reverse().isSorted()", True),
+        ("dyn([]).reverse().isSorted()", True),
+        ('[dyn("a")].reverse().isSorted()', True),
+        ('dyn(dyn(["b", "a"]).reverse().sort()) == ["a", "b"]', True),
+        ('dyn(["a"]).flatten() == ["a"]', True),
+    ],
+)
+def test_what_the_checker_takes_for_a_list_of_ints_is_none_if_its_first_element_is_none(
+    text: str, outcome: bool | str
+) -> None:
+    """Of functions of lists the checker takes the first overload for what is of dynamic type, which is that of ints."""
+    selector = compile_selector(text)
+    if isinstance(outcome, bool):
+        assert selector.evaluate(DEVICE)[0] is outcome
+    else:
+        with pytest.raises(EvaluationError, match=re.escape(outcome)):
+            selector.evaluate(DEVICE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,6 +23,8 @@ JSON = dict[str, Any]
 EQUAL = "equal"
 _LEAST = "-9223372036854775808"
 """Kubernetes subtracts a number from a quantity by adding its opposite, and this one has none in 64 bits."""
+_READS_WORDING = re.compile(r"\.validate\(.*\.(orValue|value|optMap|optFlatMap)\(")
+"""An expression that may look into the texts about what a format found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,12 @@ def expression(oracle: Oracle, seed: int) -> Finding:
         return Finding("Kubernetes varies")
     if found == ["letters"] and ".sub(" in str(made) and _LEAST in str(made):
         return Finding("Kubernetes' quantity wraps")
-    if found == ["letters"] and "transformMapEntry" in str(made) and _fails_more(theirs, mine):
+    if {*found} <= {"letters", "cost"} and "transformMapEntry" in str(made) and _fails_more(theirs, mine):
         return Finding("keys by identity")  # for Kubernetes two lists or maps are the same key only if one is the other
     if {*found} <= {"cost", "value"} and ".validate(" in str(made):
         return Finding("wording of formats")  # what a check of a format finds is text, which is ours, and has a size
+    if found == ["letters"] and _READS_WORDING.search(str(made)):
+        return Finding("wording of formats")
     return Finding(f"unexplained {found[0]}", lambda: _expression_report(oracle, made, devices, setting, found[0]))
 
 
@@ -93,6 +98,8 @@ def _setting(seed: int) -> Setting:
 
 
 def _fails_more(theirs: Evaluation, mine: Evaluation) -> bool:
+    if "already exists" not in mine.detail:
+        return False
     return all(one in (other, "E") for one, other in zip(mine.letters, theirs.letters, strict=True))
 
 
