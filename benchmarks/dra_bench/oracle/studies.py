@@ -98,7 +98,9 @@ def _setting(seed: int) -> Setting:
 
 
 def _fails_more(theirs: Evaluation, mine: Evaluation) -> bool:
-    return "E" in mine.letters and all(one in (other, "E") for one, other in zip(mine.letters, theirs.letters, strict=True))
+    return "E" in mine.letters and all(
+        one in (other, "E") for one, other in zip(mine.letters, theirs.letters, strict=True)
+    )
 
 
 def _evaluations(
