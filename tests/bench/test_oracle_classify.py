@@ -67,3 +67,16 @@ def test_the_fewest_bugs_explain_a_difference(monkeypatch: pytest.MonkeyPatch) -
     found = verdict(monkeypatch, Opinions(OTHER, NONE, ADMIN_ACCESS=OTHER), NONE)
     assert found.bugs == (Bug.ADMIN_ACCESS,)
     assert found.shape[0] == "bug 7"
+
+
+def test_a_bug_with_which_there_is_much_to_try_is_found_with_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Slow(Opinions):
+        def model(
+            self, oracle: Oracle, cluster: JSON, bugs: frozenset[Bug] = frozenset(), *, most_steps: int = 0
+        ) -> Answer:
+            answer = super().model(oracle, cluster, bugs)
+            return Answer("unknown") if bugs and most_steps < classify.PATIENT_STEPS else answer
+
+    opinions = Slow(NONE, FITS, ADMIN_ACCESS=NONE)
+    assert verdict(monkeypatch, opinions, FITS).unexplained
+    assert judge(None, {}, lambda cluster: FITS, patient=True).bugs == (Bug.ADMIN_ACCESS,)  # type: ignore[arg-type]

@@ -22,7 +22,7 @@ JSON = dict[str, Any]
 Engine = Callable[[JSON], Answer]
 
 PATIENT_STEPS = 4_000_000
-"""Devices that the model may try to explain an error of Kubernetes that it has no opinion on at first: some seconds."""
+"""Devices that the model may try to explain an answer on which it has no opinion at first: some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,9 @@ def judge(oracle: Oracle, cluster: JSON, engine: Engine = compare.ours, *, patie
     if theirs.outcome == "deadline" and (undecided or mine.same(plain)):
         return Verdict(theirs, mine, plain, (Bug.EXPONENTIAL,))
     if mine.same(plain):
-        for bugs in _subsets():
-            if compare.model(oracle, cluster, frozenset(bugs)).same(theirs):
-                return Verdict(theirs, mine, plain, bugs)
+        bugs = _explaining(oracle, cluster, theirs, patient)
+        if bugs:
+            return Verdict(theirs, mine, plain, bugs)
     if undecided and theirs.outcome == "error" != mine.outcome:
         # An error of theirs may come before there is anything to try.
         steps = PATIENT_STEPS if patient else MOST_STEPS
@@ -85,6 +85,21 @@ def judge(oracle: Oracle, cluster: JSON, engine: Engine = compare.ours, *, patie
             if compare.model(oracle, cluster, frozenset({bug}), most_steps=steps).same(theirs):
                 return Verdict(theirs, mine, plain, (bug,), unchecked=True)
     return Verdict(theirs, mine, plain, unexplained=True)
+
+
+def _explaining(oracle: Oracle, cluster: JSON, theirs: Answer, patient: bool) -> tuple[Bug, ...]:
+    """Return the bugs with which the model says what Kubernetes says; none if it never does."""
+    beyond = []
+    for bugs in _subsets():
+        answer = compare.model(oracle, cluster, frozenset(bugs))
+        if answer.same(theirs):
+            return bugs
+        if answer.outcome == "unknown":
+            beyond.append(bugs)
+    for bugs in beyond if patient else ():
+        if compare.model(oracle, cluster, frozenset(bugs), most_steps=PATIENT_STEPS).same(theirs):
+            return bugs
+    return ()
 
 
 def _subsets() -> Iterator[tuple[Bug, ...]]:

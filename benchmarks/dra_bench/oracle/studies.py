@@ -47,7 +47,7 @@ def crowd(oracle: Oracle, seed: int) -> Finding:
 
 def _judged(oracle: Oracle, case: JSON) -> Finding:
     verdict = judge(oracle, case)
-    if verdict.unexplained and verdict.model.outcome == "unknown":
+    if verdict.unexplained:
         verdict = judge(oracle, case, patient=True)
     if not verdict.unexplained:
         return Finding(verdict.kind)
