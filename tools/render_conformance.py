@@ -86,7 +86,8 @@ def tally(tests: Tests, names: set[str], who: str) -> str:
         outcome = tests[name].get(who, {}).get("outcome", "not run")
         excused = who == "ours" and outcome == "fail" and reason(name) is not None
         counts["fail as expected" if excused else outcome] += 1
-    return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items(), key=lambda item: -item[1]))
+    in_order = sorted(counts.items(), key=lambda item: (item[0] != "pass", -item[1], item[0]))
+    return ", ".join(f"{count} {outcome}" for outcome, count in in_order)
 
 
 def each(suites: dict[str, Tests]) -> Iterator[str]:
