@@ -71,8 +71,8 @@ def _elements(entry: Overload) -> tuple[type | None, ...]:
     """Return the classes of scalars that an overload's lists are of, None for other arguments; empty: of anything."""
     known = _ELEMENTS.get(entry.id)
     if known is None:
-        wanted = [_accepted(arg.params[0]) if arg.kind is Kind.LIST else None for arg in entry.args]
-        wanted = [None if class_ is tuple else class_ for class_ in wanted]
+        lists = [arg.params[0] if arg.kind is Kind.LIST else None for arg in entry.args]
+        wanted = [None if one is None or one.kind is Kind.LIST else _accepted(one) for one in lists]
         known = _ELEMENTS[entry.id] = tuple(wanted) if any(wanted) else ()
     return known
 
@@ -95,14 +95,14 @@ class Dispatcher:
         classes = tuple([type(arg) for arg in args])
         declared = ((_signature(entry), entry) for entry in self._overloads)
         fitting = [entry for accepted, entry in declared if _accepts(accepted, classes)]
-        key = classes[0] if len(classes) == 1 else classes
         if self._function not in SINGLETONS and any(map(_elements, fitting)):
             return self._by_elements(fitting, args)
         undeclared = (call for accepted, call in _UNDECLARED.get(self._function, ()) if _accepts(accepted, classes))
-        for call in chain((entry.call for entry in fitting), undeclared):
-            self.known[key] = call
-            return call
-        raise self._no_overload(args)
+        call = next(chain((entry.call for entry in fitting), undeclared), None)
+        if call is None:
+            raise self._no_overload(args)
+        self.known[classes[0] if len(classes) == 1 else classes] = call
+        return call
 
     def _by_elements(self, fitting: Sequence[Overload], args: Sequence[Any]) -> Implementation:
         """Return the first one whose lists are of such elements: Kubernetes looks at the first element of each.

@@ -54,12 +54,7 @@ def plan_call(planner: Planner, node: Call) -> Plan:
     plans = [planner.plan(operand) for operand in operands]
     type_ = planner.type_of(node)
     key = (id(resolution), id(type_), *map(id, plans))
-    known = planner.shared.get(key)
-    if known is None:
-        known = _plan_operands(planner, node, resolution, plans)
-        if type(known.value) is not float:  # what is no number differs from itself, so each one is an object of its own
-            planner.shared[key] = known
-    return known
+    return planner.once(key, lambda: _plan_operands(planner, node, resolution, plans))
 
 
 def _plan_operands(planner: Planner, node: Call, resolution: Resolution, plans: Sequence[Plan]) -> Plan:

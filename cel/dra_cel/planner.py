@@ -29,7 +29,6 @@ class Planner:
         checked: the expression.
         slots: number of local variables that a frame needs.
         aborts: whether some call may raise an error that `&&` and `||` do not absorb.
-        shared: plans by what they are made from; what identities in the keys stand for lives as long as the planner.
 
     """
 
@@ -38,7 +37,8 @@ class Planner:
         self.slots = 0
         self.aborts = False
         self._plans: dict[Node, Plan] = {}
-        self.shared: dict[tuple[object, ...], Plan] = {}
+        self._shared: dict[tuple[object, ...], Plan] = {}
+        """Plans by what they are made from; what identities in the keys stand for lives as long as the planner."""
         self._device = device_plan()
         self._scopes: list[dict[str, Step]] = []
 
@@ -53,6 +53,18 @@ class Planner:
         if known is None:
             tick()
             known = self._plans[node] = _RULES[type(node)](self, node)
+        return known
+
+    def once(self, key: tuple[object, ...], make: Callable[[], Plan]) -> Plan:
+        """Return the plan of equal parts, made for the first of them; `key` says what it is made from.
+
+        Numbers with fractions are not shared: what is no number differs from itself, and zero is equal to minus zero.
+        """
+        known = self._shared.get(key)
+        if known is None:
+            known = make()
+            if type(known.value) is not float:
+                self._shared[key] = known
         return known
 
     def type_of(self, node: Node) -> t.Type:
@@ -88,24 +100,15 @@ class Planner:
 
     def _literal(self, node: Node) -> Plan:
         assert isinstance(node, Literal)
-        if type(node.value) is float:  # zero and minus zero are equal
-            return constant_plan(node.value, self.type_of(node))
-        key = (type(node.value), node.value)
-        known = self.shared.get(key)
-        if known is None:
-            known = self.shared[key] = constant_plan(node.value, self.type_of(node))
-        return known
+        value, type_ = node.value, self.type_of(node)
+        return self.once((type(value), value), lambda: constant_plan(value, type_))
 
     def _ident(self, node: Node) -> Plan:
         assert isinstance(node, Ident)
         step = self._variable(node.name)
         if step is not None:
             type_ = self.type_of(node)
-            key = (id(step), id(type_))
-            known = self.shared.get(key)
-            if known is None:
-                known = self.shared[key] = Plan(step, type_, chained=True)
-            return known
+            return self.once((id(step), id(type_)), lambda: Plan(step, type_, chained=True))
         if node.name.removeprefix(".") == DEVICE_VARIABLE:
             return self._device
         return self._type_value(node)
@@ -121,10 +124,7 @@ class Planner:
             return self._type_value(node)
         operand, type_ = self.plan(node.operand), self.type_of(node)
         key = (id(operand), id(type_), node.field, node.test_only)
-        known = self.shared.get(key)
-        if known is None:
-            known = self.shared[key] = plan_select(operand, node.field, type_, node.test_only)
-        return known
+        return self.once(key, lambda: plan_select(operand, node.field, type_, node.test_only))
 
     def _call(self, node: Node) -> Plan:
         assert isinstance(node, Call)
@@ -139,13 +139,10 @@ class Planner:
         return Plan(list_step([plan.step for plan in plans], node.optional), type_)
 
     def _constant_list(self, plans: list[Plan], type_: t.Type) -> Plan:
-        if len(plans) > _SHORT:
+        def make() -> Plan:
             return constant_plan(tuple([plan.value for plan in plans]), type_)
-        key = ("[]", id(type_), *map(id, plans))
-        known = self.shared.get(key)
-        if known is None:
-            known = self.shared[key] = constant_plan(tuple([plan.value for plan in plans]), type_)
-        return known
+
+        return make() if len(plans) > _SHORT else self.once(("[]", id(type_), *map(id, plans)), make)
 
     def _map(self, node: Node) -> Plan:
         assert isinstance(node, MapExpr)
