@@ -8,7 +8,7 @@ from dra_cel.quantity import Quantity
 from dra_scheduler.audit.finding import Finding
 from dra_scheduler.audit.subject import Subject
 from dra_scheduler.inventory.holding import Holding
-from dra_scheduler.inventory.partitions import consumed
+from dra_scheduler.inventory.partitions import consumed, totals
 
 
 def held_twice(subject: Subject) -> Iterator[Finding]:
@@ -44,9 +44,9 @@ def counters(subject: Subject) -> Iterator[Finding]:
     if not subject.cluster.features.partitionable_devices:
         return
     for pool in subject.cluster.devices.pools.values():
-        sets = {counters.name: counters for record in pool.newest_slices() for counters in record.shared_counters}
+        there = totals(pool)
         for (set_name, name), nanos in sorted(consumed(subject.cluster, subject.held, pool).items()):
-            total = sets[set_name].counters.get(name) if set_name in sets else None
+            total = there.get((set_name, name))
             if total is not None and nanos > total.nanos:
                 text = f"counter {name} of set {set_name}: {Quantity(nanos)} of {total} taken by the devices in use"
                 yield Finding("counters-exceeded", f"pool {pool.id}", text)

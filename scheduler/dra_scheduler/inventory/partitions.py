@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from dra_allocator.device import DeviceID
 from dra_allocator.facts import amount_text
+from dra_allocator.pools import counter_sets
 from dra_allocator.records import PoolRecord
+from dra_cel.quantity import Quantity
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.inventory.holding import Holding
 
@@ -33,12 +35,11 @@ def consumed(cluster: Cluster, held: Held, pool: PoolRecord) -> Nanos:
     return used
 
 
-def totals(pool: PoolRecord) -> Nanos:
-    """Return what there is of every counter of the pool."""
+def totals(pool: PoolRecord) -> Mapping[tuple[str, str], Quantity]:
+    """Return what there is of every counter of the pool, by counter set and counter."""
     return {
-        (counters.name, name): amount.nanos
-        for record in pool.newest_slices()
-        for counters in record.shared_counters
+        (set_name, name): amount
+        for set_name, counters in counter_sets(pool.newest_slices()).items()
         for name, amount in counters.counters.items()
     }
 
@@ -49,7 +50,7 @@ def blocked(cluster: Cluster, held: Held) -> dict[int, str]:
         return {}
     found = {}
     for pool in cluster.devices.pools.values():
-        there = totals(pool)
+        there = {key: amount.nanos for key, amount in totals(pool).items()}
         if there:
             used = consumed(cluster, held, pool)
             for record in pool.newest_slices():
