@@ -81,7 +81,7 @@ full: test test-cluster test-upstream simulate fuzz oracle mutate ## Everything,
 bench-cluster: venv ## Race against kube-scheduler and the ceiling, in short: 2 rounds of 300 pods (needs the control plane)
 	$(BIN)/dra-bench cluster --nodes 100 --devices 10 --pods 300 --rounds 2
 
-bench-upstream: venv ## Race kube-scheduler in Kubernetes' scheduler_perf (needs Go; WORKLOADS=regex, ROUNDS=3)
+bench-upstream: venv ## Race kube-scheduler in Kubernetes' scheduler_perf (hours; needs Go; WORKLOADS=regex, ROUNDS=3, RESULTS=file to go on with)
 	$(BIN)/python tests/upstream/build.py --performance
 	$(BIN)/dra-bench upstream-perf '$(WORKLOADS)' --rounds $(or $(ROUNDS),3) $(if $(RESULTS),--results $(RESULTS))
 

@@ -12,10 +12,11 @@ import pytest
 
 from dra_bench.controlplane.binaries import repository_root
 from dra_bench.main import main
-from dra_bench.upstream import bench_command, command, expected, places, workloads
+from dra_bench.upstream import bench_command, command, expected, places, throughput, workloads
 from dra_bench.upstream.errors import NotBuiltError, ResultsError
 from dra_bench.upstream.program import Program, our_scheduler
 from dra_bench.upstream.results import Results
+from dra_bench.upstream.rounds import Rounds
 from dra_bench.upstream.test_output import Ended, TestOutput, leaves
 
 OUTPUT = """\
@@ -304,15 +305,50 @@ def test_workloads_that_schedule_pods_are_measured_in_turns_and_noted(
 ) -> None:
     results = tmp_path / "perf.json"
     assert main(["upstream-perf", "--rounds", "2", "--results", str(results)]) == 0
-    out = capsys.readouterr().out
-    assert "dra/Scheduling/big: ours 100.0, kube-scheduler 50.0 pods/s, ratio 2.00 (2.00 to 2.00)" in out
+    out, err = capsys.readouterr()
+    ratio = "ratio 2.00 (2.00-2.00)"
+    assert f"dra/Scheduling/big: ours 100.0 (100.0-100.0), kube-scheduler 50.0 (50.0-50.0) pods/s, {ratio}" in out
     assert "PublishResourceSlices" not in out
-    assert '"ours": [' in results.read_text()
+    assert "round 2/2 dra/Scheduling/big: ours 100.0" in err
+    assert [(one.ours, one.reference) for one in Rounds(results).all] == [(100, 50), (100, 50)]
+
+
+def test_an_interrupted_measurement_goes_on_where_it_ended(perf: Path, tmp_path: Path) -> None:
+    results = tmp_path / "perf.json"
+    assert main(["upstream-perf", "--rounds", "1", "--results", str(results)]) == 0
+    perf.write_text(perf.read_text().replace("figure=100", "figure=200"))
+    assert main(["upstream-perf", "--rounds", "2", "--results", str(results)]) == 0
+    assert main(["upstream-perf", "--rounds", "2", "--results", str(results)]) == 0
+    assert [one.ours for one in Rounds(results).all] == [100, 200]
+    assert main(["upstream-perf", "--rounds", "1", "--again", "--results", str(results)]) == 0
+    assert [one.ours for one in Rounds(results).all] == [200]
+
+
+def test_a_broken_file_of_rounds_is_named(perf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "perf.json").write_text('{"workloads": []}')
+    assert main(["upstream-perf", "--results", str(tmp_path / "perf.json")]) == 2
+    assert "perf.json is no file of rounds" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("room", "where"), [(0, "memory"), (1 << 80, "elsewhere")])
+def test_etcd_writes_to_memory_where_there_is_room(
+    perf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int, where: str
+) -> None:
+    for name in ("memory", "elsewhere"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(throughput, "MEMORY", tmp_path / "memory")
+    monkeypatch.setattr(throughput, "ROOM", room)
+    monkeypatch.setattr(throughput.tempfile, "tempdir", str(tmp_path / "elsewhere"))
+    perf.write_text(perf.read_text() + f'echo "$TMPDIR" >> {tmp_path}/told\n')
+    assert main(["upstream-perf", "--rounds", "1"]) == 0
+    told = [Path(line) for line in (tmp_path / "told").read_text().split()]
+    assert {folder.parent for folder in told} == {tmp_path / where}
+    assert not any(folder.exists() for folder in told)
 
 
 def test_a_run_without_a_figure_is_said(perf: Path, capsys: pytest.CaptureFixture[str]) -> None:
     perf.write_text("#!/bin/sh\nexit 1\n")
-    assert main(["upstream-perf", "Scheduling"]) == 1
+    assert main(["upstream-perf", "Scheduling", "--rounds", "3"]) == 1
     assert "dra/Scheduling/big (ours): no figure; the output is in" in capsys.readouterr().out
 
 

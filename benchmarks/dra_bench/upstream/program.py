@@ -42,6 +42,8 @@ class Program:
     limit: float = 1800.0
     """Seconds after which it is ended."""
     built_by: str = UPSTREAM_BUILD_COMMAND
+    temporary: Path | None = None
+    """Where it keeps temporary files, etcd's data among them; None: where the system keeps them."""
 
     def run(self, on_line: Callable[[str], None]) -> int:
         """Run it to its end, giving each line of its output; returns its exit code.
@@ -79,6 +81,8 @@ class Program:
             raise NotBuiltError(f"{folder / 'etcd'}", BUILD_COMMAND)
         result = {**given, "PATH": f"{folder}{os.pathsep}{given.get('PATH', '')}"}
         result.pop("EXTERNAL_SCHEDULER", None)
+        if self.temporary is not None:
+            result["TMPDIR"] = str(self.temporary)
         if self.scheduler is not None:
             result |= {"EXTERNAL_SCHEDULER": self.scheduler, "EXTERNAL_SCHEDULER_LOGS": str(self.logs.absolute())}
         return result
