@@ -323,11 +323,18 @@ class Binder:
         """Delete the claim for extended resources that an earlier attempt has left."""
         return Released.DONE if await self._special.discard(claim, pod) else Released.FAILED
 
-    async def release(self, claim: Claim, pod: PodRef | GroupRef, *, deallocate: bool) -> Released:
-        """Remove a pod's or group's reservation, and if asked the allocation too unless somebody else uses it."""
+    async def release(
+        self, claim: Claim, pod: PodRef | GroupRef, *, deallocate: bool, may: Callable[[], bool] = lambda: True
+    ) -> Released:
+        """Remove a pod's or group's reservation, and if asked the allocation too unless somebody else uses it.
+
+        `may` is asked when no pod of ours is writing the claim any more: one may just have reserved it for its group.
+        """
         ref = ClaimRef(claim.namespace, claim.name, claim.uid)
         try:
             async with self._locks.hold(claim.uid):
+                if not may():
+                    return Released.IN_USE
                 live = await self._claims.unreserve(ref, pod.uid) if pod.uid in claim.reserved_for else claim.raw
                 if live is not None:
                     self._cluster.learn_claim(live)

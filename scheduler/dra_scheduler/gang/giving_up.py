@@ -100,12 +100,16 @@ class GivingUp:
         users = self._users(claim, group, waiting)
         if claim.allocation is None or users is None:
             return Released.IN_USE
+
+        def unused() -> bool:
+            return self._users(claim, group, waiting) is not None
+
         for user in users[:-1]:
-            released = await self._binder.release(claim, user, deallocate=False)
+            released = await self._binder.release(claim, user, deallocate=False, may=unused)
             if released is not Released.DONE:
                 return released
         last = users[-1] if users else group_ref(group)
-        return await self._binder.release(claim, last, deallocate=True)
+        return await self._binder.release(claim, last, deallocate=True, may=unused)
 
     def _users(self, claim: Claim, group: PodGroup, waiting: dict[str, PodInfo]) -> list[PodRef | GroupRef] | None:
         """Return who has the claim reserved; None: somebody else has, or a pod of the group that has a node."""
@@ -130,7 +134,9 @@ class GivingUp:
         for claim in self._group_claims(group):
             held = claim.allocation is not None and group.uid in claim.reserved_for
             if held:
-                released = await self._binder.release(claim, group_ref(group), deallocate=False)
+                released = await self._binder.release(
+                    claim, group_ref(group), deallocate=False, may=lambda: self._may_take_from(group)
+                )
                 given = given.then(released, UNRESERVED)
             if given.done:
                 break

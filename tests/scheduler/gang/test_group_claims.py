@@ -12,6 +12,7 @@ from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.gang.consumers import consumer
 from dra_scheduler.gang.giving_up import DEALLOCATED, GROUP_DEALLOCATED
 from dra_scheduler.settings import Settings
+from support.faulty import Faulty
 from support.gangs import GATES, SCHEDULING, SETTINGS, member, pod_group
 from support.known import decide, known_cluster, known_pod
 from support.objects import make_allocation, make_claim, make_node, make_pod, make_slice, meta
@@ -187,6 +188,29 @@ def test_a_claim_stays_while_a_pod_of_the_group_runs_with_it() -> None:
         await stage.settle(1)
         await stage.create(member("b", claim="c", **ON_N2))
         await stage.settle(30)
+        assert await stage.nodes_of_pods() == {"a": "n1", "b": ""}
+        assert await allocated_on(stage) == "n1"
+        assert await reservations(stage) == ["podgroups group"]
+
+    on_stage(play, SETTINGS)
+
+
+def test_a_claim_stays_that_a_pod_of_the_group_is_just_reserving() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.kill()
+        await two_nodes(stage)
+        await stage.create(pod_group(min_count=None, resourceClaims=SHARED))
+        await allocate(stage, "c", "gpu-0-0")
+        await stage.create(member("a", claim="c"))
+
+        async def another() -> None:
+            await stage.create(member("b", claim="c", **ON_N2))
+            await asyncio.sleep(0.2)
+
+        transport = Faulty(stage.transport)
+        transport.meanwhile("PATCH /apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c/status", another)
+        await stage.start(transport)
+        await asyncio.sleep(5)
         assert await stage.nodes_of_pods() == {"a": "n1", "b": ""}
         assert await allocated_on(stage) == "n1"
         assert await reservations(stage) == ["podgroups group"]
