@@ -10,7 +10,7 @@ The pods are tried in order first: that is what kube-scheduler does, so its text
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -74,6 +74,12 @@ class GroupCycle:
         self._cluster = cluster
         self._cycle = cycle
         self._search = JointSearch(cluster, cycle, allocator, settings, clock)
+        self._trial = Trial(cluster)
+
+    @property
+    def tried(self) -> Collection[str]:
+        """The pods (uids) that have a place at this moment only because it is tried."""
+        return self._trial.placed.keys()
 
     async def decide(self, key: Key, pods: Sequence[PodInfo]) -> GroupDecision | None:
         """Decide a group with those of its pods that wait; None: it or one of them is no longer what it was."""
@@ -81,7 +87,7 @@ class GroupCycle:
             group = self._cluster.groups.get(key)
             if group is None or any(self._cluster.pods.get(pod.uid) is not pod for pod in pods):
                 return None
-            trial = Trial(self._cluster)
+            trial = self._trial = Trial(self._cluster)
             try:
                 decision = await self._decide(group, pods, trial)
             except ChangedError:
@@ -128,14 +134,16 @@ class GroupCycle:
         decisions: dict[str, tuple[PodInfo, Decision]] = {}
         for number, pod in enumerate(pods, 1):
             decision = await self._cycle.decide(pod, TENTATIVE)
+            if isinstance(decision, Bind):
+                trial.add(pod, decision)
             # Watches, probes and bind tasks get their turn between any two pods.
             await asyncio.sleep(0)
             if decision is None:
                 raise ChangedError(f"pod {pod.namespace}/{pod.name} changed while its group was decided")
             decisions[pod.uid] = pod, decision
             if isinstance(decision, Bind):
-                trial.add(pod, decision)
-            elif decision.kind == "error" or rules.shortage(group, placed + len(trial), len(pods) - number):
+                continue
+            if decision.kind == "error" or rules.shortage(group, placed + len(trial), len(pods) - number):
                 break
         return decisions
 

@@ -149,12 +149,12 @@ class JointSearch:
         for pod in plan.order:
             terms = plan.terms(pod)
             decision = await self._cycle.decide(pod, terms)
+            if isinstance(decision, Bind):
+                trial.add(pod, decision)
             await asyncio.sleep(0)
             if decision is None:
                 raise ChangedError(f"pod {pod.namespace}/{pod.name} changed while its group was decided")
-            if isinstance(decision, Bind):
-                trial.add(pod, decision)
-            elif not await self._beside.put(pod, decision, terms, trial):
+            if isinstance(decision, Reject) and not await self._beside.put(pod, decision, terms, trial):
                 first = first or self._miss(pod, decision, trial)
                 missed += 1
                 if len(plan.order) - missed < need:

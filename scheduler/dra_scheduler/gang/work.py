@@ -180,12 +180,14 @@ class GroupWork:
     def _missing(self, key: Key, on_way: Collection[str]) -> int:
         """Return how many pods have still to be bound for the group to be complete; a group that is gone never is.
 
-        Pods that were bound and have not been observed so yet are assumed, and not on their way any more.
+        Pods that were bound and have not been observed so yet are assumed, and not on their way any more. Those that
+        are only tried are assumed as well, and may have no place in the end.
         """
         group = self._cluster.groups.get(key)
         if group is None:
             return self._cluster.groups.count(key) + 1
-        return group.min_count - sum(1 for pod in self._cluster.groups.placed(key) if pod.uid not in on_way)
+        others = (pod for pod in self._cluster.groups.placed(key) if pod.uid not in on_way)
+        return group.min_count - sum(1 for pod in others if pod.uid not in self._cycle.tried)
 
     async def _reject(self, decision: GroupDecision, loop: Loop) -> None:
         done = ""

@@ -131,6 +131,25 @@ def test_the_time_out_counts_from_the_allocation_whatever_restarts() -> None:
     on_stage(play, SETTINGS)
 
 
+def test_pods_of_the_gang_that_are_only_tried_do_not_make_up_for_those_that_are_not_ready() -> None:
+    async def play(stage: Stage) -> None:
+        claims = await gang_on_fabric(stage)
+        await stage.create(node("n3"), device_class("odd", "device.attributes['gpu.example.com'].odd == 1"))
+        await stage.create(claim("odd", of="odd"), *(member(f"more{i:02}", claim="late") for i in range(40)))
+        await asyncio.sleep(2)
+        await stage.create(member("wrong", claim="odd", nodeSelector={"kubernetes.io/hostname": "n3"}))
+        await asyncio.sleep(5)
+        # Now all of them are tried together, and the last one fails by an error: none of them has a place.
+        await stage.create(resource_slice("n3", 2))
+        await asyncio.sleep(5)
+        asyncio.get_running_loop().create_task(stage.create(claim("late")))
+        await report(stage, claims["a"], "Attached")
+        await asyncio.sleep(2)
+        assert set((await stage.nodes_of_pods()).values()) == {""}
+
+    on_stage(play, SETTINGS)
+
+
 def on_faulty_stage(play: Callable[[Stage, Faulty], Awaitable[Any]]) -> None:
     async def begin(stage: Stage) -> None:
         transport = Faulty(stage.transport)
