@@ -24,6 +24,8 @@ _RULES_APART = 35
 """The Kubernetes 1.x that gave DeviceTaintRules a gate of their own."""
 ALPHA, BETA, STABLE = "alpha", "beta", "stable"
 _ALL = {"AllAlpha": ALPHA, "AllBeta": BETA}
+_WORDS: Mapping[str, bool] = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
+"""How Kubernetes' components take a gate's value, in whatever case."""
 
 Since = tuple[int, str, bool]
 """From which minor version on a gate is at which stage, and whether it is on there by default."""
@@ -143,13 +145,14 @@ def known_names() -> frozenset[str]:
 
 
 def parse_gates(text: str) -> dict[str, bool]:
-    """Read `A=true,B=false`, as kube-scheduler's option. Raises FeatureGateError."""
+    """Read `A=true,B=false`, as kube-scheduler's option: also `kube:A=1`. Raises FeatureGateError."""
     gates: dict[str, bool] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
-        name, _, value = part.partition("=")
-        if value.strip().lower() not in ("true", "false"):
+        name, _, value = part.removeprefix("kube:").partition("=")
+        on = _WORDS.get(value.strip().lower())
+        if on is None:
             raise FeatureGateError(f"{part!r} is not GATE=true or GATE=false")
-        gates[name.strip()] = value.strip().lower() == "true"
+        gates[name.strip()] = on
     check(gates)
     return gates
 

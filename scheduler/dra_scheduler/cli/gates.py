@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
-from dra_scheduler.feature_gates import FeatureGateError, parse_gates
+from dra_scheduler.feature_gates import FeatureGateError, check, parse_gates
 
 
 def feature_gates(text: str) -> dict[str, bool]:
@@ -13,3 +14,22 @@ def feature_gates(text: str) -> dict[str, bool]:
         return parse_gates(text)
     except FeatureGateError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
+
+
+class AddGates(argparse.Action):
+    """For argparse's `action`: given again, the option adds to what it has said, as on Kubernetes' components."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        """Take in what `type` has made of one value. Raises argparse.ArgumentError."""
+        gates = {**getattr(namespace, self.dest), **values}
+        try:
+            check(gates)
+        except FeatureGateError as error:
+            raise argparse.ArgumentError(self, str(error)) from error
+        setattr(namespace, self.dest, gates)

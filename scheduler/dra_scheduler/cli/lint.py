@@ -10,7 +10,8 @@ import yaml
 
 from dra_api.manifests import MAX_FILE, Manifests, read_paths
 from dra_scheduler.cli.exit_codes import BAD_INPUT, OK, PENDING
-from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGateError, FeatureGates, parse_gates
+from dra_scheduler.cli.gates import AddGates, feature_gates
+from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGateError, FeatureGates
 from dra_scheduler.lint.linter import Report, lint
 from dra_scheduler.lint.registry import RULES
 from dra_scheduler.lint.surroundings import NOTHING, Surroundings, gates_of, of_snapshot
@@ -46,10 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--feature-gates",
-        type=_gates,
+        type=feature_gates,
+        action=AddGates,
         default={},
         metavar="A=true,B=false",
-        help="gates of the cluster, if not default",
+        help="gates of the cluster, if not default; repeatable",
     )
     parser.add_argument(
         "--kubernetes",
@@ -143,13 +145,6 @@ def _summary(report: Report) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _gates(text: str) -> dict[str, bool]:
-    try:
-        return parse_gates(text)
-    except FeatureGateError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def _minor(text: str) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from dra_scheduler.cli.durations import duration
 from dra_scheduler.cli.exit_codes import BAD_INPUT, INTERRUPTED, NO_RESOURCE_API, OK
-from dra_scheduler.cli.gates import feature_gates
+from dra_scheduler.cli.gates import AddGates, feature_gates
 from dra_scheduler.cli.shadow_options import add_shadow
 
 if TYPE_CHECKING:
@@ -48,9 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--feature-gates",
         type=feature_gates,
+        action=AddGates,
         default={},
         metavar="A=true,B=false",
-        help="as on kube-scheduler; default: those of the server's version",
+        help="as on kube-scheduler, repeatable; default: those of the server's version",
     )
     parser.add_argument(
         "--filter-timeout",

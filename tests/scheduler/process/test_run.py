@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import random
@@ -18,6 +19,7 @@ from dra_api.transport import Request, WatchRefusedError
 from dra_embedded.server import EmbeddedServer
 from dra_scheduler.cli.gates import feature_gates
 from dra_scheduler.cli.main import main
+from dra_scheduler.cli.run import add_arguments
 from dra_scheduler.http import listen
 from dra_scheduler.system_clock import SystemClock
 from support.https import serve
@@ -165,6 +167,28 @@ def test_feature_gates_are_read_as_kubernetes_writes_them() -> None:
         "DRAAdminAccess": False,
         "DRADeviceTaints": True,
     }
+
+
+def test_feature_gates_in_kube_schedulers_other_forms_are_read_too() -> None:
+    assert feature_gates("kube:DRAAdminAccess=0,DRADeviceTaints=t, kube:DRAExtendedResource=True") == {
+        "DRAAdminAccess": False,
+        "DRADeviceTaints": True,
+        "DRAExtendedResource": True,
+    }
+
+
+def test_feature_gates_that_are_given_several_times_add_up(capsys: pytest.CaptureFixture[str]) -> None:
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    words = ["DRADerivedAttributes=true,DRAAdminAccess=true", "DRAAdminAccess=false"]
+    for _ in range(2):  # what was given to one call is not there in the next
+        given = parser.parse_args([part for word in words for part in ("--feature-gates", word)])
+        assert given.feature_gates == {"DRADerivedAttributes": True, "DRAAdminAccess": False}
+        assert parser.parse_args([]).feature_gates == {}
+    against = ["GenericWorkload=false", "DRAWorkloadResourceClaims=true"]
+    with pytest.raises(SystemExit):
+        parser.parse_args([part for word in against for part in ("--feature-gates", word)])
+    assert "needs GenericWorkload=true, which is given as false" in capsys.readouterr().err
 
 
 def test_help_is_quick_and_names_every_option() -> None:
