@@ -1,7 +1,7 @@
 """Keeping up with all objects of one kind: list, then watch, whatever the connection does.
 
-                +---- 410: too old (after a random pause) -----+
-                v                                              |
+                +--- 410, or an error that would come again ---+
+                v            (after a random pause)            |
     start --> list --> watch --- ended or cut: resume from --->+
                 ^       ^  |     the last resourceVersion      |
                 |       +--+<----------------------------------+
@@ -26,7 +26,7 @@ from dra_api.transport import Request, Transport, TransportError, WatchRefusedEr
 from dra_api.versions import to_v1
 from dra_scheduler.client.api import NO_QUERY, Object
 from dra_scheduler.client.backoff import Backoff
-from dra_scheduler.client.errors import ApiStatusError, GoneError, ResponseError
+from dra_scheduler.client.errors import ApiStatusError, ClientError, GoneError, ResponseError, TooManyRequestsError
 from dra_scheduler.client.listing import Listing
 from dra_scheduler.client.mirror import Handler, Key, Mirror
 from dra_scheduler.client.pacer import Pacer
@@ -45,11 +45,19 @@ RETRY_CAP = 10.0
 ASKED_CAP = 60.0
 """Seconds that a server's Retry-After counts for at most."""
 GONE_CAP = 60.0
-"""Seconds between complete lists when every watch after one is refused as too old: a server that forgets so fast."""
+"""Seconds between complete lists when every watch after one fails: a server that forgets so fast, say."""
 LONG_ENOUGH = 1.0
 """A watch that lived that many seconds was no failure, even without events."""
 
 log = logging.getLogger(__name__)
+
+
+class _SpoiltWatchError(ClientError):
+    """A watch brought an error, or what is no event, or cannot begin: it would again if resumed from there."""
+
+    def __init__(self, error: ApiStatusError | ResponseError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 class Reflector:
@@ -110,9 +118,11 @@ class Reflector:
             log.info("listing anew resource=%s reason=%s", self.resource.plural, "resourceVersion too old")
             self._resource_version = None
             return self._random.random() * RELIST_JITTER + self._gone.delay()
+        except _SpoiltWatchError as spoilt:
+            self._resource_version = None
+            self._trouble.report(self.resource, spoilt.error)
+            return max(self._backoff.delay(), self._gone.delay())
         except (ApiStatusError, ResponseError, TransportError) as error:
-            if isinstance(error, ResponseError):
-                self._resource_version = None  # what came is not to be trusted
             self._trouble.report(self.resource, error)
             asked = error.retry_after if isinstance(error, ApiStatusError) else None
             return max(self._backoff.delay(), min(asked or 0.0, ASKED_CAP))
@@ -153,7 +163,9 @@ class Reflector:
                 self._trouble.recovered(self.resource)
                 await self._consume(lines)
         except WatchRefusedError as error:
-            raise error_of(error.response) from error
+            refused = error_of(error.response)
+            # Of all that is asked only the resourceVersion can be wrong: an API server was set up anew, say.
+            raise _SpoiltWatchError(refused) if refused.status == 400 else refused from error
         finally:
             lived = opened is not None and self._clock.monotonic() - opened >= LONG_ENOUGH
             if lived or self._resource_version != resource_version:
@@ -166,7 +178,7 @@ class Reflector:
         return self._backoff.delay()
 
     async def _consume(self, lines: AsyncIterator[bytes]) -> None:
-        """Take in events until the stream ends. Raises GoneError, ApiStatusError, ResponseError."""
+        """Take in events until the stream ends. Raises GoneError, TooManyRequestsError, _SpoiltWatchError."""
         self._pacer.restart()
         try:
             async for line in lines:
@@ -174,8 +186,13 @@ class Reflector:
                 await self._pacer.step()
         except TransportError as error:
             log.debug("watch cut resource=%s error=%s", self.resource.plural, error)
+        except (GoneError, TooManyRequestsError):
+            raise
+        except (ApiStatusError, ResponseError) as error:
+            raise _SpoiltWatchError(error) from error
 
     def _take(self, line: bytes) -> None:
+        """Take in one event. Raises ApiStatusError, ResponseError."""
         try:
             event = orjson.loads(line)
             kind, obj = event["type"], event["object"]

@@ -162,6 +162,24 @@ def test_a_server_that_forgets_at_once_is_not_listed_all_the_time() -> None:
     run_virtual(main)
 
 
+@pytest.mark.parametrize("failure", ["error 500", "no json", "refused 400"])
+def test_what_a_watch_that_always_fails_does_not_bring_is_listed_but_not_all_the_time(failure: str) -> None:
+    async def main(clock: VirtualClock) -> None:
+        server = EmbeddedServer(clock, random.Random(1))
+        api, cache = live(server), Cache()
+        subject = reflector(Cutting(server, [failure] * 10_000), clock, cache)
+        task = asyncio.create_task(subject.run())
+        await subject.synced.wait()
+        await asyncio.sleep(300)
+        await api.create("/api/v1/nodes", node("late"))
+        await asyncio.sleep(300)
+        assert cached(cache) == await versions(api)
+        assert 10 < subject.lists < 30
+        task.cancel()
+
+    run_virtual(main)
+
+
 def test_a_quiet_watch_resumes_from_its_last_bookmark_and_is_not_listed_anew() -> None:
     async def main(clock: VirtualClock) -> None:
         server = EmbeddedServer(clock, random.Random(1))
