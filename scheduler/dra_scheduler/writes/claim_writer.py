@@ -29,7 +29,7 @@ from dra_scheduler.writes.claim_bodies import (
     status_patch,
     timestamp,
 )
-from dra_scheduler.writes.comparison import first_difference, gate_of
+from dra_scheduler.writes.comparison import first_difference, gate_of, is_dropped
 from dra_scheduler.writes.errors import (
     AnswerDiffersError,
     BindingPermissionError,
@@ -184,4 +184,4 @@ def _is_ours_with_fields_dropped(live: Mapping[str, Any], wanted: Mapping[str, A
     if allocated is None or not is_reserved(live, consumer):
         return False
     difference = first_difference(wanted, allocated)
-    return difference is not None and gate_of(difference) is not None
+    return difference is not None and is_dropped(difference, allocated)

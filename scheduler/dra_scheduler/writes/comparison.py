@@ -56,6 +56,20 @@ def gate_of(path: str) -> str | None:
     return None
 
 
+def is_dropped(path: str, answered: Mapping[str, Any]) -> bool:
+    """Return whether an answer has nothing at a path from `first_difference` that a feature gate could have dropped.
+
+    Another value there is nothing that a server makes of what was sent: somebody else has written it.
+    """
+    parts = path.replace("]", "").replace("[", ".").split(".")
+    value: Any = answered
+    for part in parts:
+        value = value[int(part)] if isinstance(value, list) else value.get(part)
+        if value is None:
+            break
+    return parts[-1] in GATES and not _present(value)
+
+
 def _mapping(sent: Mapping[str, Any], answered: Mapping[str, Any], path: str) -> str | None:
     for key in sorted(sent.keys() | answered.keys(), key=str):
         if key in IGNORED or (key not in sent and key not in KNOWN and not path.endswith("consumedCapacity")):

@@ -26,6 +26,7 @@ from support.faulty import Fault, status
 from support.writing import CLAIM, World, allocation
 
 STATUS = f"PATCH {CLAIM}/status"
+SHARE = "3f0d6a43-c7a9-4a4d-b2a3-14ee7dd7a5b2"
 
 
 def body(request: Request) -> dict[str, Any]:
@@ -167,6 +168,35 @@ def test_a_claim_that_a_rival_allocates_otherwise_is_lost_and_left_as_it_is() ->
     run_virtual(main)
 
 
+ATTACHED = {"bindingConditions": ["attached"], "bindingFailureConditions": ["broken"]}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ({"shareID": SHARE}, {"shareID": SHARE.replace("3", "4")}),
+        ({"shareID": SHARE, "consumedCapacity": {"m": "1Gi"}}, {"shareID": SHARE, "consumedCapacity": {"m": "2Gi"}}),
+        (ATTACHED, ATTACHED | {"bindingConditions": ["powered"]}),
+        ({"tolerations": [{"key": "k", "operator": "Exists"}]}, {"tolerations": [{"key": "l", "operator": "Exists"}]}),
+        ({}, ATTACHED),
+    ],
+)
+def test_what_an_earlier_process_writes_late_for_the_pod_is_no_answer_to_us(
+    ours: dict[str, Any], theirs: dict[str, Any]
+) -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+        reserved = [{"resource": "pods", "name": pod.name, "uid": pod.uid}]
+        late = {"allocation": allocation(**theirs), "reservedFor": reserved}
+        world.faulty.meanwhile(STATUS, lambda: world.change_status(late))
+        with pytest.raises(ClaimLostError, match="ResourceClaim default/gpu: allocated otherwise"):
+            await world.claims().allocate_and_reserve(claim, allocation(**ours), pod)
+        assert (await world.live())["status"] == late
+
+    run_virtual(main)
+
+
 def test_a_claim_that_somebody_allocates_to_the_same_device_is_joined() -> None:
     async def main(clock: VirtualClock) -> None:
         world = World(clock)
@@ -247,7 +277,7 @@ def test_without_any_answer_nothing_is_concluded() -> None:
     [
         ("bindingConditions", ["attached"], "DRADeviceBindingConditions"),
         ("bindingFailureConditions", ["broken"], "DRADeviceBindingConditions"),
-        ("shareID", "3f0d6a43-c7a9-4a4d-b2a3-14ee7dd7a5b2", "DRAConsumableCapacity"),
+        ("shareID", SHARE, "DRAConsumableCapacity"),
         ("adminAccess", True, "DRAAdminAccess"),
         ("tolerations", [{"key": "k", "operator": "Exists"}], "DRADeviceTaints"),
         ("skipNodeOperations", ["*"], "DRAOptionalNodeOperations"),
