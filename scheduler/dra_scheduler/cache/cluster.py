@@ -134,7 +134,7 @@ class Cluster:
             self._tell(PodPlaced(pod))
         if before is not None and before.node_name and _takes_less(pod, before):
             self._tell(PodLeft(before))
-        if before is None and pod.group:
+        if pod.group and (before is None or (pod.node_name and not before.node_name)):
             self._tell(MemberAdded(pod))
 
     def apply_pod_group(self, old: Raw | None, new: Raw | None) -> None:

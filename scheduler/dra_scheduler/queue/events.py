@@ -80,7 +80,7 @@ class GroupGone:
 
 @dataclass(frozen=True, slots=True)
 class MemberAdded:
-    """A pod of a PodGroup came."""
+    """A pod of a PodGroup came, or came to a node: it may be the one that the others were short of."""
 
     pod: PodInfo
 

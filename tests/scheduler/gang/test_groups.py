@@ -340,6 +340,20 @@ def test_a_gang_with_too_few_pods_that_can_be_tried_says_so_after_a_while() -> N
     on_stage(play, SETTINGS)
 
 
+def test_a_pod_that_somebody_else_binds_lets_the_others_of_its_gang_go() -> None:
+    async def play(stage: Stage) -> None:
+        await two_nodes(stage)
+        await stage.create(pod_group(), member("a", template="gpu"), member("b", template="not-there"))
+        await stage.settle(20)
+        assert await stage.nodes_of_pods() == {"a": "", "b": ""}
+        binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": "b"}, "target": {"name": "n2"}}
+        await stage.send("POST", "/api/v1/namespaces/default/pods/b/binding", binding)
+        await stage.settle(15)
+        assert (await stage.nodes_of_pods())["a"]
+
+    on_stage(play, SETTINGS)
+
+
 def test_devices_that_only_fit_together_are_chosen_for_both_pods_at_once() -> None:
     def pair(name: str, attribute: str) -> Raw:
         requests = [{"name": "gpu", "exactly": {"deviceClassName": "gpu", "count": 2}}]
