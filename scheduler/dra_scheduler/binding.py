@@ -121,6 +121,18 @@ def _decided(bind: Bind) -> tuple[AllocationResult, ...]:
     return (*(plan.allocation for plan in bind.claims if plan.allocation is not None), *special)
 
 
+def _check_stands(pod: PodInfo, plan: ClaimPlan, claim: Claim) -> None:
+    """Raise ClaimLostError if a claim's devices are not, or not to be, the decided ones any more.
+
+    Before its turn comes others may have given them up, and put the claim elsewhere or given the devices to others.
+    """
+    if plan.allocation is None:
+        if claim.allocation != plan.found:
+            raise ClaimLostError(f"{plan.namespace}/{plan.name}", "allocated otherwise meanwhile")
+    elif claim.allocation is None and pod.uid not in claim.sharers:
+        raise ClaimLostError(f"{plan.namespace}/{plan.name}", "deallocated meanwhile")
+
+
 class Binder:
     """Carries out decisions."""
 
@@ -239,6 +251,7 @@ class Binder:
             claim = self._cluster.claims.by_uid(plan.uid)
             if claim is None:
                 raise ClaimLostError(f"{plan.namespace}/{plan.name}", "deleted meanwhile")
+            _check_stands(task.pod, plan, claim)
             wanted = None if plan.allocation is None else encode.allocation(plan.allocation)
             who = consumer(task.pod, claim, self._cluster)
             answer = await self._claims.allocate_and_reserve(claim.raw, wanted, who)

@@ -151,7 +151,7 @@ class Cycle:
         else:
             cluster.assume(pod.uid, node, decided.items(), resources, tell=not terms.tentative)
         plans = [
-            ClaimPlan(claim.uid, claim.namespace, claim.name, decided.get(claim.uid))
+            ClaimPlan(claim.uid, claim.namespace, claim.name, decided.get(claim.uid), claim.allocation)
             for claim in (*question.claims.unallocated, *question.claims.allocated)
         ]
         return Bind(node, tuple(plans), placed=bool(pod.node_name), special=special, node_resources=resources)

@@ -31,13 +31,15 @@ class ClaimPlan:
     """What a bind task does with one claim of the pod.
 
     `allocation` is what the claim is to have in its status: a new allocation, or the one that another pod of ours has
-    just decided. None: the claim is allocated already, only the reservation is missing.
+    just decided. None: the claim is allocated already, only the reservation is missing; `found` is its allocation then,
+    for which the node was chosen.
     """
 
     uid: str
     namespace: str
     name: str
     allocation: AllocationResult | None = None
+    found: AllocationResult | None = None
 
 
 @dataclass(frozen=True, slots=True)

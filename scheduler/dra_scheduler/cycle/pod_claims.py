@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dra_allocator.claim import DeviceRequest
+from dra_allocator.outcome import AllocationResult
 from dra_scheduler.cache.claim_store import Claim, ClaimStore
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodClaim, PodInfo
@@ -18,10 +19,14 @@ _ADMIN_LABEL_SINCE = 33
 
 @dataclass(frozen=True, slots=True)
 class PodClaims:
-    """`unallocated` are to be allocated, `allocated` are already, or are about to be by a decision of ours."""
+    """`unallocated` are to be allocated, `allocated` are already, or are about to be by a decision of ours.
+
+    `allocations` are what the latter have: claims change in place, and those with other devices are not the same.
+    """
 
     unallocated: tuple[Claim, ...] = ()
     allocated: tuple[Claim, ...] = ()
+    allocations: tuple[AllocationResult | None, ...] = ()
 
 
 def resolve(pod: PodInfo, store: ClaimStore) -> PodClaims | str:
@@ -38,9 +43,11 @@ def resolve(pod: PodInfo, store: ClaimStore) -> PodClaims | str:
         if claim is None or problem:
             return problem
         found[claim.uid] = claim
+    allocated = tuple(claim for claim in found.values() if claim.effective is not None)
     return PodClaims(
         tuple(claim for claim in found.values() if claim.effective is None),
-        tuple(claim for claim in found.values() if claim.effective is not None),
+        allocated,
+        tuple(claim.effective for claim in allocated),
     )
 
 

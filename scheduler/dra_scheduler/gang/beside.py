@@ -133,9 +133,10 @@ class Beside:
         trial.reassign((claim, results[claim.uid]) for claim in others)
         mine = {claim.uid: results[claim.uid] for claim in claims.unallocated}
         joined = {c.uid: c.assumed for c in claims.allocated if c.allocation is None and c.assumed is not None}
-        self._cluster.assume(pod.uid, found.node, (mine | joined).items(), tell=False)
+        decided = mine | joined
+        self._cluster.assume(pod.uid, found.node, decided.items(), tell=False)
         plans = (
-            ClaimPlan(claim.uid, claim.namespace, claim.name, mine.get(claim.uid) or joined.get(claim.uid))
+            ClaimPlan(claim.uid, claim.namespace, claim.name, decided.get(claim.uid), claim.allocation)
             for claim in (*claims.unallocated, *claims.allocated)
         )
         trial.add(pod, Bind(found.node, tuple(plans)))

@@ -317,6 +317,21 @@ def test_a_decision_on_what_has_changed_meanwhile_is_made_anew(what: str) -> Non
         assert slow.attempts == 2
 
 
+def test_a_decision_is_made_anew_when_an_allocated_claim_has_moved_to_another_node_meanwhile() -> None:
+    cluster = known_cluster(some_nodes(2), devices=2)
+    cluster.apply_claim(None, make_claim("c"))
+    there = make_claim("d", allocation=make_allocation("port-0", node="n0", driver="network.example.com"))
+    cluster.apply_claim(None, there)
+    pod = known_pod(cluster, make_pod("p", claims=[*CLAIM, {"name": "other", "resourceClaimName": "d"}]))
+
+    def change(attempt: int) -> None:
+        if attempt == 1:
+            moved = make_allocation("port-0", node="n1", driver="network.example.com")
+            cluster.apply_claim(there, newer(there, allocation=moved))
+
+    assert bound(asyncio.run(make_cycle(cluster, allocator=Slow(1, change)).decide(pod))).node == "n1"
+
+
 def test_a_cluster_that_never_stands_still_ends_in_an_error_and_nothing_assumed() -> None:
     cluster = known_cluster(some_nodes(1), devices=1)
     cluster.apply_claim(None, make_claim("c"))

@@ -58,6 +58,62 @@ def test_a_pod_is_not_bound_with_what_its_claim_was_given_for_somebody_else_whil
     on_stage(play)
 
 
+def test_a_pod_is_not_bound_with_what_its_claim_was_given_for_somebody_else_while_its_other_claim_was_written() -> None:
+    async def play(stage: Stage) -> None:
+        transport = Faulty(stage.transport)
+        await stage.create(device_class(), node("n0"), node("n1"), claim("c"), claim("d"))
+        await stage.create(resource_slice("n0", 2), resource_slice("n1", 2))
+        await stage.patch(claim("d"), {"status": {"allocation": make_allocation("gpu-0-0", node="n0")}}, "status")
+        await stage.start(transport)
+        await stage.settle()
+
+        async def move() -> None:
+            # The claim is nobody's yet, so a pod that cannot use it there may have it elsewhere.
+            await stage.create(pod("q", claim="d", nodeSelector={"kubernetes.io/hostname": "n1"}))
+            await asyncio.sleep(3)
+            assert (await stage.nodes_of_pods())["q"] == "n1"
+
+        transport.meanwhile(CLAIM_STATUS, move)
+        both = pod("p", claim="c")
+        both["spec"]["resourceClaims"].append({"name": "other", "resourceClaimName": "d"})
+        await stage.create(both)
+        await stage.settle(20)
+        await check_invariants(stage)
+        assert (await stage.nodes_of_pods()) == {"p": "n1", "q": "n1"}
+
+    on_stage(play, start=False)
+
+
+def test_devices_that_were_freed_before_a_pods_turn_to_write_its_shared_claim_came_are_not_taken_from_others() -> None:
+    async def play(stage: Stage) -> None:
+        transport = Faulty(stage.transport)
+        await stage.create(device_class(), node("n0"), resource_slice("n0", 2), claim("c"), claim("d"), claim("e"))
+        await stage.start(transport)
+        await stage.settle()
+
+        async def use_and_leave() -> None:
+            await stage.create(pod("q", claim="d"))
+            await asyncio.sleep(3)
+            await stage.delete(pod("q"))
+            await asyncio.sleep(3)
+            await stage.create(pod("r", claim="e"))
+            await asyncio.sleep(3)
+            assert (await stage.nodes_of_pods())["r"] == "n0"
+
+        transport.meanwhile(CLAIM_STATUS, use_and_leave)
+        both = pod("p", claim="c")
+        both["spec"]["resourceClaims"].append({"name": "other", "resourceClaimName": "d"})
+        await stage.create(both)
+        await stage.settle(20)
+        await check_invariants(stage)
+        scheduler = stage.scheduler
+        assert scheduler is not None
+        assert scheduler.counts.contested == 0, "that was no rival's device"
+        assert "allocation" not in (await stage.claims())["d"]["status"]
+
+    on_stage(play, start=False)
+
+
 def test_a_pod_whose_reservation_was_taken_away_while_it_waited_gets_it_back_before_it_is_bound() -> None:
     async def play(stage: Stage) -> None:
         transport = Faulty(stage.transport)
