@@ -125,17 +125,13 @@ class Cluster:
         replaced = self.pods.uid_of(*pod.key)
         if replaced is not None and replaced != uid:
             self._pod_gone(replaced)
+        decided = self.pods.assumed_node(uid)
         before = self.pods.observe(pod)
         if before is None:
             self.groups.add_pod(pod)
         if self.listener is not None:
             self.listener.pod_seen(pod, before)
-        if pod.node_name and (before is None or (before.node_name, before.labels) != (pod.node_name, pod.labels)):
-            self._tell(PodPlaced(pod))
-        if before is not None and before.node_name and _takes_less(pod, before):
-            self._tell(PodLeft(before))
-        if pod.group and (before is None or (pod.node_name and not before.node_name)):
-            self._tell(MemberAdded(pod))
+        self._tell_seen(pod, before, decided)
 
     def apply_pod_group(self, old: Raw | None, new: Raw | None) -> None:
         """A PodGroup was added, changed or deleted."""
@@ -262,6 +258,18 @@ class Cluster:
         pod = self.pods.get(pod_uid)
         if pod is not None:
             self._tell(PodPlaced(pod))
+
+    def _tell_seen(self, pod: PodInfo, before: PodInfo | None, decided: str | None) -> None:
+        """Say what an observed pod means for others; `decided` is the node that was decided for it."""
+        if pod.node_name and (before is None or (before.node_name, before.labels) != (pod.node_name, pod.labels)):
+            self._tell(PodPlaced(pod))
+        if before is not None and before.node_name and _takes_less(pod, before):
+            self._tell(PodLeft(before))
+        if decided is not None and pod.node_name not in ("", decided):
+            # Somebody else has bound it: the node where it was to go has room again.
+            self._tell(PodLeft(pod))
+        if pod.group and (before is None or (pod.node_name and not before.node_name)):
+            self._tell(MemberAdded(pod))
 
     def _pod_gone(self, uid: str) -> None:
         placed = self.pods.assumed_node(uid) is not None

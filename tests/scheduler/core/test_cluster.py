@@ -56,6 +56,15 @@ def test_a_pod_that_is_made_smaller_in_place_helps_others(cpu: str, events: list
     assert [type(event) for event in heard.events] == events
 
 
+def test_a_pod_that_somebody_puts_elsewhere_leaves_the_node_that_was_decided_for_it() -> None:
+    cluster = known_cluster(some_nodes(2))
+    cluster.apply_pod(None, make_pod("p", requests={"cpu": "1"}))
+    cluster.assume("uid-p", "n0", ())
+    cluster.listener = heard = Heard()
+    cluster.apply_pod(make_pod("p"), newer(make_pod("p", node="n1", requests={"cpu": "1"}), phase="Pending"))
+    assert [type(event) for event in heard.events] == [PodPlaced, PodLeft]
+
+
 def test_a_pod_created_anew_under_the_same_name_replaces_the_old_one() -> None:
     cluster = known_cluster(some_nodes(1))
     old = make_pod("p", node="n0", requests={"cpu": "1"})
