@@ -154,7 +154,8 @@ class ClaimStore:
         if claim.assumed is not None and claim.allocation is not None and _same(claim.allocation, claim.assumed):
             claim.assumed = None
             claim.sharers.clear()
-        freed = before is not None and claim.allocation is None
+        # Given up and allocated anew may be seen as one step, after an interrupted watch.
+        freed = before is not None and (claim.allocation is None or not _same(before, claim.allocation))
         return ClaimChange(claim, added=added, freed=freed, status=status_changed)
 
     def knows(self, raw: Mapping[str, Any]) -> bool:

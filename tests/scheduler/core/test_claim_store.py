@@ -1,3 +1,5 @@
+import pytest
+
 from dra_allocator.ledger import Ledger
 from dra_allocator.outcome import AllocationResult
 from dra_api import decode
@@ -110,6 +112,16 @@ def test_deallocation_and_deletion_free_the_devices() -> None:
     assert removed.freed
     assert holders(ledger, "gpu-0") == set()
     assert store.get("default", "c") is None
+
+
+@pytest.mark.parametrize(("device", "freed"), [("gpu-1", True), ("gpu-0", False)])
+def test_a_claim_seen_with_other_devices_than_before_has_freed_some(device: str, freed: bool) -> None:
+    before = make_claim("c", allocation=make_allocation("gpu-0", node="n0"))
+    store, _ = store_with(before)
+    # Deallocated and allocated anew while the watch was down: one step, as far as it is seen.
+    change = store.observe(newer(before, allocation=make_allocation(device, node="n0"), devices=[]))
+    assert change is not None
+    assert change.freed == freed
 
 
 def test_a_claim_created_anew_under_the_same_name_is_another_one() -> None:
