@@ -12,6 +12,7 @@ from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.cycle import Cycle
 from dra_scheduler.cycle.decision import Bind, Decision, Reject, Wait
+from dra_scheduler.cycle.extended_resources import only_devices_serve
 from dra_scheduler.gang.together import Together
 from dra_scheduler.gang.work import GroupWork
 from dra_scheduler.queue.entry import Entry
@@ -182,11 +183,13 @@ class ScheduleLoop:
         """The cluster does not let the pod have its claim: it waits, and is asked again for as long as it lives.
 
         What would help is not always visible to a scheduler (an admission policy), so time is what wakes the pod,
-        unless it is a quota that can be watched.
+        unless it is a quota that can be watched. Where nodes have the resources themselves, what would help is room
+        there, too: the pod needs no such claim on them.
         """
         self.counts.unschedulable += 1
         self._reporter.refused(pod, problem)
-        if self.quotas is not None and self.quotas.sees(problem):
+        watched = self.quotas is not None and self.quotas.sees(problem)
+        if watched and only_devices_serve(pod, self._cluster):
             self._queue.reject(pod.uid, frozenset({"ResourceQuota"}), problem)
         else:
             self._queue.retry(pod.uid, problem, error=True)

@@ -73,6 +73,11 @@ def backed_resources(pod: PodInfo, cluster: Cluster) -> dict[str, str]:
     return {name: found for name in pod.requests if "/" in name and (found := classes.of_resource(name)) is not None}
 
 
+def only_devices_serve(pod: PodInfo, cluster: Cluster) -> bool:
+    """Whether no node has any of the pod's extended resources itself: its special claim is the same everywhere."""
+    return not any(cluster.nodes.allocatable(name).any() for name in backed_resources(pod, cluster))
+
+
 def special_uid(pod: PodInfo) -> str:
     """Return what stands for the uid of the pod's special claim until the API server has given it one."""
     return f"{EXPECTED_UID}{pod.uid}"

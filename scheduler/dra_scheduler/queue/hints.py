@@ -56,8 +56,8 @@ class Hints:
             return plugin in {"NodeResourcesFit", "InterPodAffinity"} or (
                 plugin == "NodePorts" and _share_ports(pod, event.pod)
             )
-        if plugin == "NodeResourcesFit":
-            # Only a class can change that: it may stand for a resource that no node has.
+        if plugin in {"NodeResourcesFit", "ResourceQuota"}:
+            # Only a class can change that: it may stand for a resource that no node has, or be another claim's.
             return _is_class(event) and bool(_extended(pod))
         if plugin != "DynamicResources":
             return False
@@ -94,7 +94,7 @@ def concerned(event: ClusterEvent) -> frozenset[Plugin] | None:
         case NamespaceChanged():
             return frozenset({"InterPodAffinity", "DynamicResources"})
         case DevicesChanged("class"):
-            return frozenset({"DynamicResources", "NodeResourcesFit"})
+            return frozenset({"DynamicResources", "NodeResourcesFit", "ResourceQuota"})
         case _:
             return frozenset({"DynamicResources"})
 
@@ -135,6 +135,8 @@ def _node_changed(plugin: Plugin, pod: PodInfo, event: NodeChanged) -> bool:
                 or (name in _extended(pod) and before.allocatable.get(name, 0) > 0 == after.allocatable.get(name, 0))
                 for name in ("pods", *pod.requests)
             )
+        case "ResourceQuota":
+            return _serves(after, pod) and not _serves(before, pod)
         case "DynamicResources":
             return before.labels != after.labels or before.allocatable != after.allocatable or _declares(before, after)
         case _:
@@ -150,6 +152,8 @@ def _suits(plugin: Plugin, pod: PodInfo, node: NodeInfo) -> bool:
             return not node.unschedulable
         case "NodeResourcesFit":
             return _has(node, pod)
+        case "ResourceQuota":
+            return _serves(node, pod)
         case "NodeName" | "NodeAffinity" | "NodePorts" | "InterPodAffinity" | "DynamicResources":
             return True
         case _:
@@ -161,6 +165,11 @@ def _has(node: NodeInfo, pod: PodInfo) -> bool:
     extended = _extended(pod)
     amounts = ((node.allocatable.get(name, 0), name, asked) for name, asked in pod.requests.items())
     return all(has >= asked or (has == 0 and name in extended) for has, name, asked in amounts)
+
+
+def _serves(node: NodeInfo, pod: PodInfo) -> bool:
+    """Whether the node has an extended resource of the pod itself, so that the pod needs less of a claim there."""
+    return any(node.allocatable.get(name, 0) > 0 for name in _extended(pod))
 
 
 def _extended(pod: PodInfo) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
@@ -249,6 +250,52 @@ def test_a_pod_that_a_quota_refuses_moves_when_the_quota_changes_and_not_before(
         await stage.patch(quota, {"spec": {"hard": {"gpus": "9"}}})
         await stage.settle(2)
         assert (await stage.nodes_of_pods())["p"] == "n1"
+
+    on_stage(play)
+
+
+def with_plugin() -> Raw:
+    """A roomy node that has the resource itself, so that a pod needs no claim there."""
+    return node("n2", cpu="64", **{NAME: "1"})
+
+
+async def a_node_comes(stage: Stage) -> None:
+    await stage.create(with_plugin())
+
+
+async def a_node_gets_a_plugin(stage: Stage) -> None:
+    await stage.patch(node("n2"), {"status": {"allocatable": {NAME: "1"}}}, "status")
+
+
+async def a_pod_leaves(stage: Stage) -> None:
+    await stage.delete(pod("holder"))
+
+
+HOLDER = asks("holder") | {"spec": asks("holder")["spec"] | {"nodeSelector": {"kubernetes.io/hostname": "n2"}}}
+WITHOUT_CLAIM: dict[str, tuple[tuple[Raw, ...], Callable[[Stage], Awaitable[None]]]] = {
+    "a node comes that has the resource itself": ((), a_node_comes),
+    "a node gets the resource itself": ((node("n2", cpu="64"),), a_node_gets_a_plugin),
+    "a pod leaves a node that has the resource itself": ((with_plugin(), HOLDER), a_pod_leaves),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_CLAIM)
+def test_a_pod_that_a_quota_refuses_moves_when(name: str) -> None:
+    given, act = WITHOUT_CLAIM[name]
+
+    async def play(stage: Stage) -> None:
+        await stage.kill()
+        stage.cluster.server.register(RESOURCE_QUOTA)
+        await stage.start(Refusing(stage.transport, "POST", "/resourceclaims", "exceeded quota: gpus"))
+        await cluster(stage)
+        await stage.create(*given)
+        await stage.settle(2)
+        await stage.create(asks("p"))
+        await asyncio.sleep(60)
+        assert (await stage.nodes_of_pods())["p"] == ""
+        await act(stage)
+        await asyncio.sleep(15)
+        assert (await stage.nodes_of_pods())["p"] == "n2"
 
     on_stage(play)
 

@@ -99,6 +99,19 @@ def test_a_class_or_a_node_without_a_plugin_may_help_a_pod_that_lacks_an_extende
     assert not helps("NodeResourcesFit", changed(NODE, plugin), **wants)
 
 
+def test_another_class_or_a_node_with_a_plugin_may_help_a_pod_whose_claim_a_quota_refuses() -> None:
+    name = "example.com/gpu"
+    wants = {"requests": {name: "2"}}
+    plugin = make_node("n", **{name: "1"})
+    assert helps("ResourceQuota", DevicesChanged("class"), **wants)
+    assert "ResourceQuota" in (concerned(DevicesChanged("class")) or ())
+    assert not helps("ResourceQuota", DevicesChanged("slice"), **wants)
+    assert helps("ResourceQuota", changed(None, plugin), **wants)
+    assert helps("ResourceQuota", changed(NODE, plugin), **wants)
+    assert not helps("ResourceQuota", changed(None, NODE), **wants)
+    assert not helps("ResourceQuota", changed(plugin, make_node("n", cpu="9", **{name: "1"})), **wants)
+
+
 def test_a_pod_that_left_helps_another_with_the_same_host_port_only() -> None:
     def wants(port: int) -> list[Raw]:
         return [{"name": "main", "ports": [{"hostPort": port}]}]
