@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from dra_allocator.outcome import AllocationResult
 from dra_api.clock import Clock
@@ -84,6 +84,7 @@ class DeviceWait:
         """
         claims = [one.claim for one in held]
         until = (pod.uid, *(claim.uid for claim in claims), DEVICES_CHANGED)
+        begun = self._clock.now()
         with self._signals.listen(until) as changed:
             try:
                 while True:
@@ -95,7 +96,7 @@ class DeviceWait:
                         break
                     reason = DEVICES if together is None or not ready else f"waiting for others of {together.group}"
                     await begin(reason)
-                    seconds = self._seconds_left(claims)
+                    seconds = self._seconds_left(claims, begun)
                     self.waiting[pod.uid] = Wait(reason, until, seconds)
                     if slot is not None:
                         slot.give()
@@ -122,14 +123,17 @@ class DeviceWait:
                 raise DevicesNotReadyError(f"claim {claim.namespace}/{claim.name}: {failure(claim.raw)}")
         return Readiness.WAITING not in states
 
-    def _seconds_left(self, claims: Sequence[Claim]) -> float | None:
-        """Return how long devices may still be waited for, None if they are not. Raises DevicesNotReadyError."""
+    def _seconds_left(self, claims: Sequence[Claim], begun: datetime) -> float | None:
+        """Return how long devices may still be waited for, None if they are not. Raises DevicesNotReadyError.
+
+        Where others have written no time with the allocation, time counts from when this pod has `begun` to wait.
+        """
         now = self._clock.now()
         waiting = [claim for claim in claims if readiness(claim.raw) is Readiness.WAITING]
         for claim in waiting:
-            if now >= (allocated_at(claim.raw) or now) + self._limit:
+            if now >= (allocated_at(claim.raw) or begun) + self._limit:
                 raise DevicesNotReadyError(f"device binding timeout: claim={claim.namespace}/{claim.name}")
         if not waiting:
             return None
-        ends = [(allocated_at(claim.raw) or now) + self._limit for claim in waiting]
+        ends = [(allocated_at(claim.raw) or begun) + self._limit for claim in waiting]
         return max(0.001, (min(ends) - now).total_seconds())

@@ -139,6 +139,26 @@ def test_the_time_to_wait_can_be_set() -> None:
     on_stage(play, Settings(binding_timeout=20))
 
 
+def test_devices_that_others_allocated_without_a_time_stamp_are_not_waited_for_without_end() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.create(device_class(), claim("c"), fabric(), *map(node, NODES))
+        result: Raw = {"request": "gpu", "driver": "gpu.example.com", "pool": "fabric", "device": "gpu-0-0"}
+        result |= {"bindingConditions": ["Attached"], "bindingFailureConditions": ["Broken"]}
+        await stage.patch(claim("c"), {"status": {"allocation": {"devices": {"results": [result]}}}}, "status")
+        await stage.create(pod("p", claim="c"))
+        await asyncio.sleep(15)
+        assert not await stage.events("FailedScheduling")
+        await asyncio.sleep(10)
+        (event,) = await stage.events("FailedScheduling")
+        assert event["note"] == "device binding timeout: claim=default/c"
+        # When it began is not known, so it is not given up, and waited for anew.
+        await report(stage, "Attached")
+        await asyncio.sleep(15)
+        assert (await stage.nodes_of_pods())["p"]
+
+    on_stage(play, Settings(binding_timeout=20))
+
+
 def test_what_happens_during_the_wait_is_not_kept_for_the_pod_that_waits() -> None:
     async def play(stage: Stage) -> None:
         await waiting_pod(stage)
