@@ -118,10 +118,13 @@ class DeviceWait:
         for one in held:
             one.check()
             claim = one.claim
-            states.append(readiness(claim.raw))
+            states.append(self._state(claim))
             if states[-1] is Readiness.FAILED:
                 raise DevicesNotReadyError(f"claim {claim.namespace}/{claim.name}: {failure(claim.raw)}")
         return Readiness.WAITING not in states
+
+    def _state(self, claim: Claim) -> Readiness:
+        return readiness(claim.raw) if self._cluster.features.binding_conditions else Readiness.READY
 
     def _seconds_left(self, claims: Sequence[Claim], begun: datetime) -> float | None:
         """Return how long devices may still be waited for, None if they are not. Raises DevicesNotReadyError.
@@ -129,7 +132,7 @@ class DeviceWait:
         Where others have written no time with the allocation, time counts from when this pod has `begun` to wait.
         """
         now = self._clock.now()
-        waiting = [claim for claim in claims if readiness(claim.raw) is Readiness.WAITING]
+        waiting = [claim for claim in claims if self._state(claim) is Readiness.WAITING]
         for claim in waiting:
             if now >= (allocated_at(claim.raw) or begun) + self._limit:
                 raise DevicesNotReadyError(f"device binding timeout: claim={claim.namespace}/{claim.name}")

@@ -121,7 +121,8 @@ class Questioner:
 
     def _filter_claims(self, pod: PodInfo, claims: PodClaims, diagnosis: Diagnosis) -> None:
         cluster = self._cluster
-        filter_allocated(claims.allocated, cluster.nodes, diagnosis, self._clock.now(), self._binding_timeout)
+        timeout = self._binding_timeout if cluster.features.binding_conditions else None
+        filter_allocated(claims.allocated, cluster.nodes, diagnosis, self._clock.now(), timeout)
         if cluster.gates.enabled(NODE_RESOURCES):
             for claim in claims.allocated:
                 problem = cannot_be_shared(claim, pod.uid, cluster.devices, lambda one: is_reserved_for(one, pod))

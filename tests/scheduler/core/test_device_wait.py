@@ -139,12 +139,30 @@ def test_the_time_to_wait_can_be_set() -> None:
     on_stage(play, Settings(binding_timeout=20))
 
 
+async def allocated_by_others(stage: Stage) -> None:
+    await stage.create(device_class(), claim("c"), fabric(), *map(node, NODES))
+    result: Raw = {"request": "gpu", "driver": "gpu.example.com", "pool": "fabric", "device": "gpu-0-0"}
+    result |= {"bindingConditions": ["Attached"], "bindingFailureConditions": ["Broken"]}
+    await stage.patch(claim("c"), {"status": {"allocation": {"devices": {"results": [result]}}}}, "status")
+
+
+@pytest.mark.parametrize("gate", ["DRADeviceBindingConditions", "DRAResourceClaimDeviceStatus"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_with_the_gate_off_nobody_asks_for_binding_conditions_that_an_allocation_has(gate: str, broken: bool) -> None:
+    async def play(stage: Stage) -> None:
+        await allocated_by_others(stage)
+        if broken:
+            await report(stage, "Broken")
+        await stage.create(pod("p", claim="c"))
+        await stage.settle(5)
+        assert (await stage.nodes_of_pods())["p"]
+
+    on_stage(play, Settings(feature_gates={gate: False}))
+
+
 def test_devices_that_others_allocated_without_a_time_stamp_are_not_waited_for_without_end() -> None:
     async def play(stage: Stage) -> None:
-        await stage.create(device_class(), claim("c"), fabric(), *map(node, NODES))
-        result: Raw = {"request": "gpu", "driver": "gpu.example.com", "pool": "fabric", "device": "gpu-0-0"}
-        result |= {"bindingConditions": ["Attached"], "bindingFailureConditions": ["Broken"]}
-        await stage.patch(claim("c"), {"status": {"allocation": {"devices": {"results": [result]}}}}, "status")
+        await allocated_by_others(stage)
         await stage.create(pod("p", claim="c"))
         await asyncio.sleep(15)
         assert not await stage.events("FailedScheduling")

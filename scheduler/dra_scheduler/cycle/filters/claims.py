@@ -24,9 +24,12 @@ OPTIONAL_OPERATIONS = "DRAOptionalNodeOperations"
 
 
 def filter_allocated(
-    claims: Iterable[Claim], table: NodeTable, diagnosis: Diagnosis, now: datetime, binding_timeout: float
+    claims: Iterable[Claim], table: NodeTable, diagnosis: Diagnosis, now: datetime, binding_timeout: float | None
 ) -> None:
-    """Take out the nodes on which an allocated claim cannot be used, and note which claims were in the way."""
+    """Take out the nodes on which an allocated claim cannot be used, and note which claims were in the way.
+
+    `binding_timeout`: seconds for which binding conditions may be waited for; None: they do not count (gate off).
+    """
     failed = np.zeros(table.rows, np.bool_)
     for claim in claims:
         allocation = claim.effective
@@ -76,8 +79,10 @@ def usable(allocation: AllocationResult, table: NodeTable) -> BoolArray:
     return rows
 
 
-def _gave_up(claim: Claim, now: datetime, binding_timeout: float) -> bool:
+def _gave_up(claim: Claim, now: datetime, binding_timeout: float | None) -> bool:
     """Whether the devices' binding conditions failed, or have been waited for too long (KEP-5007)."""
+    if binding_timeout is None:
+        return False
     state = readiness(claim.raw)
     if state is not Readiness.WAITING:
         return state is Readiness.FAILED
