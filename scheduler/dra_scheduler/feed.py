@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -23,6 +23,7 @@ from dra_api.references import (
 from dra_api.transport import Transport
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.client.discovery import Served
+from dra_scheduler.client.mirror import Key
 from dra_scheduler.client.reflector import Reflector
 from dra_scheduler.client.trouble import TroubleLog
 
@@ -66,6 +67,7 @@ def reflectors(transport: Transport, served: Served, cluster: Cluster, clock: Cl
             trouble=trouble,
             keep=_identity,
             known=cluster.claims.knows if resource is RESOURCE_CLAIM else _never,
+            listed=cluster.claims_listed if resource is RESOURCE_CLAIM else _ignored,
         )
         for resource, apply, served_version in feeds
     ]
@@ -78,6 +80,10 @@ def quota_reflector(transport: Transport, cluster: Cluster, clock: Clock, random
 
 def _never(_: dict[str, Any]) -> bool:
     return False
+
+
+def _ignored(present: Set[Key], version: str) -> None:
+    pass
 
 
 def _identity(obj: dict[str, Any]) -> dict[str, Any]:

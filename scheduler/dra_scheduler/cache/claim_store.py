@@ -80,6 +80,11 @@ class Claim:
     sharers: set[str] = field(default_factory=set)
 
     @property
+    def key(self) -> tuple[str, str]:
+        """Namespace and name."""
+        return self.namespace, self.name
+
+    @property
     def effective(self) -> AllocationResult | None:
         """The allocation that is, or the one that we are about to write."""
         return self.allocation or self.assumed

@@ -7,7 +7,7 @@ it happens on the event loop, without an await in between: whoever reads between
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -41,6 +41,7 @@ from dra_scheduler.queue.events import (
     PodPlaced,
     QuotaChanged,
 )
+from dra_scheduler.versions import version_of
 
 Raw = Mapping[str, Any]
 _log = logging.getLogger(__name__)
@@ -88,6 +89,8 @@ class Cluster:
         self.pods = PodStore(self.nodes)
         self.groups = GroupStore(self.pods)
         self.claims = ClaimStore(self.ledger)
+        self._unseen_claims: set[str] = set()
+        """Claims (uids) that we have created and no list or watch has brought yet."""
         self.classes = DeviceClasses()
         self.namespaces: dict[str, Mapping[str, str]] = {}
         """Labels of namespaces, by name."""
@@ -181,9 +184,20 @@ class Cluster:
     def apply_claim(self, old: Raw | None, new: Raw | None) -> None:
         """A claim was added, changed or deleted."""
         if old is not None and (new is None or old["metadata"]["uid"] != new["metadata"]["uid"]):
-            self._claim_changed(self.claims.remove(old["metadata"]["uid"]))
+            self._claim_gone(old["metadata"]["uid"])
         if new is not None:
             self.learn_claim(new, new=True)
+            self._unseen_claims.discard(new["metadata"]["uid"])
+
+    def claims_listed(self, present: Set[tuple[str, str]], version: str) -> None:
+        """All claims (namespace, name) were listed as of a resourceVersion.
+
+        One that is known from the answer to its creation only, and was deleted while no watch told of it, goes.
+        """
+        as_of = version_of({"metadata": {"resourceVersion": version}})
+        for claim in [self.claims.by_uid(uid) for uid in self._unseen_claims]:
+            if claim is not None and claim.key not in present and version_of(claim.raw) <= as_of:
+                self._claim_gone(claim.uid)
 
     def apply_slice(self, old: Raw | None, new: Raw | None) -> None:
         """A ResourceSlice was added, changed or deleted."""
@@ -213,6 +227,8 @@ class Cluster:
         if not new and self.claims.by_uid(raw["metadata"]["uid"]) is None:
             return
         change = self.claims.observe(raw)
+        if change is not None and change.added:
+            self._unseen_claims.add(change.claim.uid)
         if change is not None and change.claim.problem:
             _log.warning("object cannot be read: %s", change.claim.problem)
         self._claim_changed(change)
@@ -281,6 +297,10 @@ class Cluster:
             self.listener.pod_gone(pod)
         if placed or pod.node_name:
             self._tell(PodLeft(pod))
+
+    def _claim_gone(self, uid: str) -> None:
+        self._unseen_claims.discard(uid)
+        self._claim_changed(self.claims.remove(uid))
 
     def _claim_changed(self, change: ClaimChange | None) -> None:
         if change is not None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Set
 from random import Random
 
 import orjson
@@ -75,9 +75,13 @@ class Reflector:
         trouble: TroubleLog | None = None,
         keep: Callable[[Object], Object] = lambda obj: obj,
         known: Callable[[Object], bool] = lambda obj: False,
+        listed: Callable[[Set[Key], str], None] = lambda present, version: None,
         query: Mapping[str, str] = NO_QUERY,
     ) -> None:
-        """`version`: the served one (None: our newest); `keep`, `known`: see Mirror; `query`: selectors."""
+        """`version`: the served one (None: our newest); `keep`, `known`: see Mirror; `query`: selectors.
+
+        `listed` is told of each complete list: which objects there were, as of which resourceVersion.
+        """
         self.resource = resource
         self._transport = transport
         self._clock = clock
@@ -85,6 +89,7 @@ class Reflector:
         self._trouble = trouble or TroubleLog(clock)
         self.path = resource.path(version=version)
         self._query = query
+        self._listed = listed
         self._listing = Listing(transport, resource, self.path, query)
         convert = to_v1 if resource.group == RESOURCE_GROUP else None
         self.mirror = Mirror(resource.kind, handler, convert, keep, known)
@@ -142,6 +147,7 @@ class Reflector:
         for key in self.mirror.missing(present):
             self.mirror.remove(key)
             await self._pacer.step()
+        self._listed(present, resource_version)
         self._resource_version = resource_version
         self.lists += 1
         self._backoff.reset()

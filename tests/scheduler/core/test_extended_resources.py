@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 
+import orjson
 import pytest
 
 from dra_api.references import RESOURCE_QUOTA
+from dra_api.transport import Request, Response, Transport
 from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.settings import Settings
+from support.cutting import EXPIRED
 from support.known import decide, known_cluster
 from support.objects import make_class, make_node, make_pod
 from support.refusing import Refusing
@@ -357,6 +361,55 @@ def test_the_claim_ends_with_its_pod_and_the_next_gets_the_device() -> None:
     at, claims = on_stage(play)
     assert at == "n1"
     assert [name.startswith("second-extended-resources-") for name in claims] == [True]
+
+
+class Deaf:
+    """From when it is `deaf` until it `hears` again, watches of claims bring nothing, and are then too old to go on."""
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+        self.deaf = False
+        self.hears = asyncio.Event()
+
+    async def send(self, request: Request) -> Response:
+        return await self._inner.send(request)
+
+    @asynccontextmanager
+    async def watch(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
+        async with self._inner.watch(request) as lines:
+            yield self._heard(lines) if request.path.endswith("/resourceclaims") else lines
+
+    async def _heard(self, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for line in lines:
+            if self.deaf:
+                await self.hears.wait()
+                yield orjson.dumps(EXPIRED)
+                return
+            yield line
+
+
+def test_a_claim_that_came_and_went_while_nobody_was_watching_holds_no_device() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.kill()
+        transport = Deaf(stage.transport)
+        await stage.start(transport)
+        await cluster(stage, devices=1)
+        await stage.settle()
+        transport.deaf = True
+        await stage.create(asks("first"))
+        await asyncio.sleep(5)
+        assert (await stage.nodes_of_pods())["first"] == "n1"
+        await stage.delete(pod("first"))
+        await asyncio.sleep(5)
+        assert not await stage.claims()
+        transport.deaf = False
+        transport.hears.set()
+        await asyncio.sleep(5)
+        await stage.create(asks("second"))
+        await asyncio.sleep(5)
+        assert (await stage.nodes_of_pods())["second"] == "n1"
+
+    on_stage(play)
 
 
 def test_a_decision_that_is_not_carried_out_leaves_nothing() -> None:
