@@ -384,6 +384,18 @@ def test_the_pod_level_is_checked_before_a_node_is_chosen() -> None:
     assert f"1 pod level request for cpu {TOO_LITTLE}" in on_stage(play, ON)
 
 
+@pytest.mark.parametrize(("cpu", "fits"), [("5", True), ("7", False)])
+def test_what_a_pod_has_on_the_node_that_it_was_put_on_is_not_counted_twice(cpu: str, fits: bool) -> None:
+    async def play(stage: Stage) -> tuple[bool, Raw]:
+        await cluster(stage, {"cpu": mapped("2")})
+        await stage.create(claim("a"), with_claim("p", "a", cpu=cpu, nodeName="n1"))
+        await stage.settle(5)
+        return bool((await stage.claims())["a"].get("status", {}).get("reservedFor")), (await stage.pod("p"))["status"]
+
+    reserved, status = on_stage(play, ON)
+    assert (reserved, bool(status.get(FIELD))) == (fits, fits)
+
+
 def test_with_the_gate_off_devices_take_nothing() -> None:
     async def play(stage: Stage) -> Raw:
         await cluster(stage, {"cpu": mapped("100")})

@@ -59,14 +59,16 @@ def fits_row(pod: PodInfo, table: NodeTable, row: int, backed: Collection[str] =
 def lacking_on(pod: PodInfo, taken: Statuses, table: NodeTable, row: int) -> tuple[list[str], bool]:
     """Return what is missing on a node for a pod and what its devices take, and whether other pods have it.
 
-    Only what devices can take is looked at: cpu, memory, ephemeral storage and hugepages.
+    Only what devices can take is looked at: cpu, memory, ephemeral storage and hugepages. A pod that has the node
+    already counts there, so what it asks for is no longer to be found.
     """
     reasons, resolvable = [], True
+    counted = pod.requests if pod.node_name else {}
     for resource, asked in (with_node_resources(pod, taken).requests if taken else {}).items():
         if resource not in _OF_NODES and not resource.startswith("hugepages-"):
             continue
         allocatable = int(table.allocatable(resource)[row])
-        if allocatable - int(table.requested(resource)[row]) < asked:
+        if allocatable - int(table.requested(resource)[row]) + counted.get(resource, 0) < asked:
             reasons.append(f"Insufficient {resource}")
             resolvable &= allocatable >= asked
     return reasons, resolvable
