@@ -1,7 +1,8 @@
 """Pods that are being resized where they are (KEP-1287): the node has to hold what they have until they have less.
 
 A pod counts with the most of what it asks for, what its kubelet has granted (`allocatedResources` of its containers'
-status) and what its containers have (`resources`); with the last two only if what it asks for is found infeasible.
+status) and what its containers have (`resources`); with the last two only if what it asks for is found infeasible. For
+requests on the pod's level both are in the pod's own status.
 """
 
 from __future__ import annotations
@@ -15,17 +16,33 @@ Raw = Mapping[str, Any]
 def counted_specs(spec: Raw, status: Raw) -> list[Raw]:
     """Return the specs of which a pod takes the most; `spec` alone unless it is being resized."""
     told = {one["name"]: one for key in _STATUSES for one in status.get(key) or ()}
-    if not any(_differs(container, told.get(container["name"])) for container in _containers(spec)):
+    levels = _levels(spec, status)
+    if levels is None and not any(_differs(container, told.get(container["name"])) for container in _containers(spec)):
         return [spec]
     infeasible = any(
         one.get("type") == "PodResizePending" and one.get("reason") == "Infeasible"
         for one in status.get("conditions") or ()
     )
-    others = [_with(spec, told, _granted), _with(spec, told, _actual)]
+    granted, actual = levels or ({}, {})
+    others = [{**_with(spec, told, _granted), **granted}, {**_with(spec, told, _actual), **actual}]
     return others if infeasible else [spec, *others]
 
 
 _STATUSES = ("containerStatuses", "initContainerStatuses")
+
+
+def _levels(spec: Raw, status: Raw) -> tuple[Raw, Raw] | None:
+    """Return what the pod's level was granted and what it has, each as a part of a spec; None: nothing is said."""
+    has = status.get("resources")
+    if has is None or not (spec.get("resources") or {}).get("requests"):
+        return None
+    granted: Raw | None = status.get("allocatedResources")
+    actual: Raw | None = has.get("requests")
+    return (
+        # What a kubelet grants has the overhead in it.
+        {} if granted is None else {"resources": {"requests": granted}, "overhead": {}},
+        {} if actual is None else {"resources": {"requests": actual}},
+    )
 
 
 def _containers(spec: Raw) -> Iterable[Raw]:

@@ -106,3 +106,29 @@ def test_a_pod_that_is_being_resized_counts_with_the_most_that_it_asks_for_or_ha
         raw["status"]["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]
     found = pod_info(raw)
     assert found.requests["cpu"] == found.scored_cpu == counted
+
+
+@pytest.mark.parametrize(
+    ("asked", "granted", "actual", "infeasible", "counted"),
+    [
+        ("1", None, None, False, 1250),
+        ("1", "1250m", "1", False, 1250),
+        ("1", "4250m", "4", False, 4250),
+        ("1", "1250m", "4", False, 4250),
+        ("8", "4250m", "4", False, 8250),
+        ("8", "4250m", "4", True, 4250),
+        ("8", None, None, True, 8250),
+    ],
+)
+def test_a_pod_that_is_being_resized_as_a_whole_counts_with_the_most_that_it_asks_for_or_has(
+    asked: str, granted: str | None, actual: str | None, infeasible: bool, counted: int
+) -> None:
+    level = {"requests": {"cpu": asked}}
+    raw = make_pod("p", node="n0", requests={"cpu": "500m"}, phase="Running", resources=level, overhead={"cpu": "250m"})
+    if granted is not None:
+        # A kubelet counts the overhead in what it has granted, and not in what the pod has.
+        raw["status"] |= {"allocatedResources": {"cpu": granted}, "resources": {"requests": {"cpu": actual}}}
+    if infeasible:
+        raw["status"]["conditions"] = [{"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]
+    found = pod_info(raw)
+    assert found.requests["cpu"] == found.scored_cpu == counted
