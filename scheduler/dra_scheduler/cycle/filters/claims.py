@@ -14,6 +14,7 @@ from dra_scheduler.cache.label_columns import BoolArray
 from dra_scheduler.cache.node_table import NodeTable
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.diagnosis import Diagnosis
+from dra_scheduler.cycle.extended_resources import GATE
 from dra_scheduler.readiness import Readiness, allocated_at, readiness
 
 NOT_AVAILABLE = "resourceclaim not available on the node"
@@ -49,7 +50,7 @@ def filter_special(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, backed:
     for ever, so a node that needs no such claim will not do; on the others the name is replaced. `backed` are the
     extended resources that devices may serve.
     """
-    if not backed and not _names_special(pod):
+    if not cluster.gates.enabled(GATE) or (not backed and not _names_special(pod)):
         return
     claim = cluster.claims.special_of(pod.uid)
     if claim is not None and diagnosis.any_left():
