@@ -133,7 +133,7 @@ class Cycle:
         cluster, allocation = self._cluster, choice.found.allocation
         if cluster.pods.get(pod.uid) is not pod or not cluster.view().unchanged(allocation.stamp):
             return False
-        if not self._questioner.still_so(pod, question, allocation.node):
+        if not self._questioner.still_so(pod, question, allocation.node, choice.found.special):
             return False
         return check is None or not check.problems(choice.found, choice.node_resources)[0]
 

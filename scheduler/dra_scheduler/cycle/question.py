@@ -17,7 +17,7 @@ from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle import rejecting
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.cycle.diagnosis import Diagnosis
-from dra_scheduler.cycle.extended_resources import Variant, backed_resources, variants
+from dra_scheduler.cycle.extended_resources import SpecialClaim, Variant, backed_resources, variants
 from dra_scheduler.cycle.filters.affinity import filter_affinity
 from dra_scheduler.cycle.filters.claims import filter_allocated, filter_special
 from dra_scheduler.cycle.filters.placement import PlacementFilter, conflicting_names
@@ -68,13 +68,17 @@ class Questioner:
             return rejecting.before_filters(pod, self._cluster, "DynamicResources", text)
         return self._one_node(pod, claims) if pod.node_name else self._all_nodes(pod, claims, avoid)
 
-    def still_so(self, pod: PodInfo, question: Question, node: str) -> bool:
-        """Whether the filters would still let this node pass."""
+    def still_so(self, pod: PodInfo, question: Question, node: str, special: SpecialClaim | None) -> bool:
+        """Whether the filters would still let this node pass, and the pod's special claim would be the same there."""
         table = self._cluster.nodes
         if self._versions(pod) != question.versions or resolve(pod, self._cluster.claims) != question.claims:
             return False
         row = table.row(node)
-        return row is not None and (bool(pod.node_name) or fits_row(pod, table, row, question.backed))
+        if row is None or pod.node_name:
+            return row is not None
+        if question.backed and variants(pod, self._cluster, np.array([row]))[0].special != special:
+            return False
+        return fits_row(pod, table, row, question.backed)
 
     def _all_nodes(self, pod: PodInfo, claims: PodClaims, avoid: Collection[str]) -> Question | Reject:
         cluster, table = self._cluster, self._cluster.nodes

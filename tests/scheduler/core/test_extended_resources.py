@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 import orjson
 import pytest
 
+from dra_allocator.allocator import Allocator
 from dra_api.references import RESOURCE_QUOTA
 from dra_api.transport import Request, Response, Transport
 from dra_scheduler.cycle.decision import Bind, Reject
+from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.settings import Settings
 from support.cutting import EXPIRED
-from support.known import decide, known_cluster
-from support.objects import make_class, make_node, make_pod
+from support.known import decide, known_cluster, make_cycle
+from support.objects import make_class, make_node, make_pod, make_slice
 from support.refusing import Refusing
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
@@ -425,3 +428,33 @@ def test_a_decision_that_is_not_carried_out_leaves_nothing() -> None:
     cluster.forget(decided, decision.new_claims)
     assert len(cluster.claims) == 0
     assert isinstance(decide(cluster, make_pod("r", requests={NAME: "1"})), Bind)
+
+
+def test_without_the_gate_a_name_in_the_status_from_before_keeps_no_node_away() -> None:
+    cluster = known_cluster([make_node("n0", **{NAME: "1"})])
+    cluster.use(FeatureGates.of({"DRAExtendedResource": False}, NEWEST_MINOR))
+    waiting = make_pod("p", requests={NAME: "1"})
+    waiting["status"]["extendedResourceClaimStatus"] = {"resourceClaimName": "gone", "requestMappings": []}
+    assert isinstance(decide(cluster, waiting), Bind)
+
+
+@pytest.mark.parametrize("before", ["2", "0"])
+def test_a_node_whose_device_plugin_comes_or_goes_during_the_search_is_asked_for_what_it_has_then(before: str) -> None:
+    after = "0" if before == "2" else "2"
+    cluster = known_cluster([make_node("n0", cpu="64", **{NAME: before}), make_node("n1", **{NAME: after})])
+    stands_for = make_class()
+    stands_for["spec"]["extendedResourceName"] = NAME
+    cluster.apply_class(make_class(), stands_for)
+    for name in ("n0", "n1"):
+        cluster.apply_slice(None, make_slice(name, 2))
+
+    class Meanwhile(Allocator):
+        def allocate(self, *args: Any, **more: Any) -> Any:
+            cluster.apply_node(None, make_node("n0", cpu="64", **{NAME: after}))
+            return super().allocate(*args, **more)
+
+    cycle = make_cycle(cluster, allocator=Meanwhile(share_ids=str))
+    decision = decide(cluster, make_pod("p", requests={NAME: "1"}), cycle)
+    assert isinstance(decision, Bind)
+    assert decision.node == "n0"
+    assert (decision.special is None) == (after == "2")
