@@ -53,7 +53,7 @@ from dra_scheduler.writes.errors import (
     UnknownOutcomeError,
     WriteError,
 )
-from dra_scheduler.writes.pod_status_writer import PodStatusWriter
+from dra_scheduler.writes.pod_status_writer import NODE_RESOURCES, PodStatusWriter
 from dra_scheduler.writes.refs import ClaimRef, Consumer, GroupRef, PodRef
 
 FIRST_DELAY = 0.5
@@ -209,8 +209,7 @@ class Binder:
             await self._until_known(lambda plan=plan: self._write_claim(task, plan))  # type: ignore[misc]
         if task.bind.special is not None:
             await self._write_special(task, task.bind.special)
-        if task.bind.node_resources:
-            await self._write_node_resources(task)
+        await self._write_node_resources(task)
         if task.bind.placed:
             # Its kubelet may have started it with what was written, so nothing can be a reason to take it back.
             return
@@ -271,9 +270,13 @@ class Binder:
             await self._until_known(lambda: self._special.tell(task.ref, plan, claim))
 
     async def _write_node_resources(self, task: _Task) -> None:
-        """Say in the pod's status what its devices take of the node."""
-        task.told = True
-        await self._until_known(lambda: self._pods.node_resources(task.ref, task.bind.node_resources))
+        """Say in the pod's status what its devices take of the node, in the place of what an earlier attempt said."""
+        now = self._cluster.pods.get(task.pod.uid) or task.pod
+        if task.bind.node_resources:
+            task.told = True
+            await self._until_known(lambda: self._pods.node_resources(task.ref, task.bind.node_resources))
+        elif (now.raw.get("status") or {}).get(NODE_RESOURCES):
+            await self._until_known(lambda: self._pods.no_node_resources(task.ref))
 
     async def _until_known(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         delay = FIRST_DELAY

@@ -427,6 +427,23 @@ def test_a_binding_that_fails_takes_it_back() -> None:
     assert bound["status"][FIELD][0]["mapping"] == [{"name": "cpu", "quantity": "4"}]
 
 
+def test_what_an_earlier_attempt_left_in_the_status_goes_when_the_devices_take_nothing() -> None:
+    async def play(stage: Stage) -> tuple[Raw, str]:
+        await stage.create(node("n1"), resource_slice("n1", 1), claim("a"), with_claim("p", "a"))
+        left = [{"resourceClaimName": "a", "mapping": [{"name": "cpu", "quantity": "7"}]}]
+        await stage.patch(pod("p"), {"status": {FIELD: left}}, "status")
+        await stage.create(device_class())
+        await stage.settle()
+        await stage.create(pod("other", cpu="4"))
+        await stage.settle()
+        return await stage.pod("p"), (await stage.nodes_of_pods())["other"]
+
+    bound, other = on_stage(play, ON)
+    assert bound["spec"]["nodeName"] == "n1"
+    assert not bound["status"].get(FIELD)
+    assert other == "n1"
+
+
 def test_devices_that_take_node_resources_do_not_serve_extended_resources() -> None:
     async def play(stage: Stage) -> str:
         await cluster(stage, {"cpu": mapped("1")})
