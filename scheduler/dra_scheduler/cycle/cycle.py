@@ -16,6 +16,8 @@ from dataclasses import replace
 from random import Random
 
 from dra_allocator.allocator import Allocator
+from dra_allocator.arrays import BoolArray, IntArray
+from dra_allocator.claim import ResourceClaim
 from dra_allocator.outcome import AllocationError, AllocationResult, OutOfBudget
 from dra_allocator.rejection import Rejection
 from dra_api.clock import Clock
@@ -50,7 +52,7 @@ class Cycle:
         self._allocator = allocator
         self._settings = settings
         self._clock = clock
-        self._questioner = Questioner(cluster, clock, random, settings.binding_timeout)
+        self._questioner = Questioner(cluster, clock, random, settings.binding_timeout, self._possible)
         self._explainers = Explainers(cluster, allocator, self._questioner)
         self._memo = RejectionMemo(cluster)
 
@@ -116,6 +118,10 @@ class Cycle:
     def _slice(self) -> TimeBudget:
         return TimeBudget(self._clock, self._settings.slice)
 
+    def _possible(self, claims: Sequence[ResourceClaim], nodes: IntArray) -> BoolArray | None:
+        """See `Possible`."""
+        return self._allocator.possible(self._cluster.view(), claims, nodes, self._slice())
+
     def _promising(self, question: Question, limit: TimeBudget, terms: Terms) -> Promising | None:
         """Count where prioritized lists may get the best that is left."""
         claims = terms.specs([claim.spec for claim in question.claims.unallocated if claim.spec is not None])
@@ -172,6 +178,7 @@ class Cycle:
         outcome: Rejection | AllocationError | OutOfBudget,
         check: NodeResourcesCheck | None,
     ) -> Reject:
+        self._questioner.tell_apart(question.claims, question.diagnosis)
         if check is not None and check.refusals.rows:
             question.diagnosis.refused(check.refusals.counts, check.refusals.resolvable)
         if isinstance(outcome, Rejection):

@@ -18,7 +18,7 @@ from dra_scheduler.plugins import Plugin
 class Diagnosis:
     """`left` are the rows still in; `counts` nodes by reason; `resolvable` rows that fell out by other pods' presence.
 
-    `unavailable` are claims (uids) whose allocation kept a node out.
+    `unavailable` are claims (uids) whose allocation kept nodes out, with those rows.
     """
 
     def __init__(self, table: NodeTable) -> None:
@@ -26,7 +26,7 @@ class Diagnosis:
         self.resolvable: BoolArray = np.zeros(table.rows, np.bool_)
         self.counts: Counter[str] = Counter()
         self.plugins: set[Plugin] = set()
-        self.unavailable: set[str] = set()
+        self.unavailable: dict[str, BoolArray] = {}
 
     def any_left(self) -> bool:
         """Whether at least one node is left."""
@@ -57,6 +57,25 @@ class Diagnosis:
             self.plugins.add(plugin)
             self.left &= ~out
             self.resolvable |= out & ~unresolvable
+
+    def kept_out(self, claims: Iterable[str]) -> BoolArray:
+        """Return the rows that the allocations of these claims (uids) kept out."""
+        rows = np.zeros_like(self.left)
+        for uid in claims:
+            if uid in self.unavailable:
+                rows |= self.unavailable[uid]
+        return rows
+
+    def not_by_allocations(self, rows: BoolArray, reason: str, instead: str) -> None:
+        """Rows that were taken out for `reason`, because of allocated claims, are out for another one anyway."""
+        count = int(np.count_nonzero(rows))
+        if not count:
+            return
+        self.counts[reason] -= count
+        self.counts[instead] += count
+        self.counts = +self.counts
+        masks = {uid: mask & ~rows for uid, mask in self.unavailable.items()}
+        self.unavailable = {uid: mask for uid, mask in masks.items() if mask.any()}
 
     def refused(self, counts: Mapping[str, int], resolvable: Iterable[int]) -> None:
         """Count nodes that fell out after devices were found on them.

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dra_allocator.claim import ResourceClaim
 from dra_api.clock import Clock
 from dra_scheduler.cache.cluster import Cluster
-from dra_scheduler.cache.label_columns import IntArray
+from dra_scheduler.cache.label_columns import BoolArray, IntArray
 from dra_scheduler.cache.node_table import NodeTable
 from dra_scheduler.cache.pod_affinity import NO_AFFINITY
 from dra_scheduler.cache.pod_info import PodInfo
@@ -19,7 +21,7 @@ from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.cycle.diagnosis import Diagnosis
 from dra_scheduler.cycle.extended_resources import SpecialClaim, Variant, backed_resources, variants
 from dra_scheduler.cycle.filters.affinity import filter_affinity
-from dra_scheduler.cycle.filters.claims import filter_allocated, filter_special
+from dra_scheduler.cycle.filters.claims import NOT_AVAILABLE, filter_allocated, filter_special, usable
 from dra_scheduler.cycle.filters.placement import PlacementFilter, conflicting_names
 from dra_scheduler.cycle.filters.resources import filter_ports, filter_resources, fits_row
 from dra_scheduler.cycle.node_resources import GATE as NODE_RESOURCES
@@ -27,6 +29,8 @@ from dra_scheduler.cycle.node_resources import cannot_be_shared
 from dra_scheduler.cycle.pod_claims import PodClaims, is_reserved_for, refused, resolve
 from dra_scheduler.cycle.score import NodeOrder
 
+Possible = Callable[[Sequence[ResourceClaim], NDArray[np.int32]], BoolArray | None]
+"""Tells which nodes (the allocator's ids) counting devices does not rule out for claims; None: not now."""
 LEFT_TO_OTHERS = "node(s) left to other pods of the group"
 
 
@@ -54,8 +58,11 @@ class Question:
 class Questioner:
     """Runs the filters. Reads the cluster, changes nothing."""
 
-    def __init__(self, cluster: Cluster, clock: Clock, random: Random, binding_timeout: float) -> None:
+    def __init__(
+        self, cluster: Cluster, clock: Clock, random: Random, binding_timeout: float, possible: Possible
+    ) -> None:
         self._cluster = cluster
+        self._possible = possible
         self._clock = clock
         self._binding_timeout = binding_timeout
         self._order = NodeOrder(random)
@@ -90,6 +97,7 @@ class Questioner:
         diagnosis = Diagnosis(table)
         backed = self.filter(pod, claims, diagnosis, avoid)
         if not diagnosis.any_left():
+            self.tell_apart(claims, diagnosis)
             return rejecting.no_fit(pod, cluster, diagnosis)
         rows = _nominated_first(pod, table, self._order.best_first(pod, table, diagnosis.left))
         return Question(claims, rows, diagnosis, self._versions(pod), variants(pod, cluster, rows), backed)
@@ -104,8 +112,9 @@ class Questioner:
         filter_ports(pod, table, diagnosis)
         filter_resources(pod, table, diagnosis, backed)
         filter_affinity(pod, cluster.pods, table, cluster.namespaces, diagnosis)
-        self._filter_claims(pod, claims, diagnosis)
+        # A special claim that has to go comes first: where it is in the way, nothing is said about others.
         filter_special(pod, cluster, diagnosis, backed)
+        self._filter_claims(pod, claims, diagnosis)
         _leave_out(avoid, table, diagnosis)
         return backed
 
@@ -119,19 +128,34 @@ class Questioner:
             diagnosis.left[row] = True
         self._filter_claims(pod, claims, diagnosis)
         if not diagnosis.any_left():
+            self.tell_apart(claims, diagnosis)
             return rejecting.no_fit(pod, cluster, diagnosis)
         rows = np.flatnonzero(diagnosis.left)
         return Question(claims, rows, diagnosis, self._versions(pod), (Variant(rows, np.arange(len(rows)), None),), {})
 
+    def tell_apart(self, claims: PodClaims, diagnosis: Diagnosis) -> None:
+        """Say of nodes where an allocated claim cannot be used if they have no devices for the others either.
+
+        Giving up the allocation does not help there, and kube-scheduler counts them as nodes without devices.
+        """
+        away = np.flatnonzero(diagnosis.kept_out(claim.uid for claim in claims.allocated))
+        asked = [claim.spec for claim in claims.unallocated if claim.spec is not None]
+        ids = self._cluster.nodes.engine_ids[away]
+        possible = None if not asked or not len(away) or (ids < 0).any() else self._possible(asked, ids)
+        if possible is not None:
+            rows = np.zeros_like(diagnosis.left)
+            rows[away[~possible]] = True
+            diagnosis.not_by_allocations(rows, NOT_AVAILABLE, rejecting.NO_DEVICES)
+
     def _filter_claims(self, pod: PodInfo, claims: PodClaims, diagnosis: Diagnosis) -> None:
         cluster = self._cluster
-        timeout = self._binding_timeout if cluster.features.binding_conditions else None
-        filter_allocated(claims.allocated, cluster.nodes, diagnosis, self._clock.now(), timeout)
         if cluster.gates.enabled(NODE_RESOURCES):
             for claim in claims.allocated:
                 problem = cannot_be_shared(claim, pod.uid, cluster.devices, lambda one: is_reserved_for(one, pod))
-                if problem:
-                    diagnosis.drop("DynamicResources", diagnosis.left.copy(), problem)
+                if problem and claim.effective is not None:
+                    diagnosis.drop("DynamicResources", usable(claim.effective, cluster.nodes), problem)
+        timeout = self._binding_timeout if cluster.features.binding_conditions else None
+        filter_allocated(claims.allocated, cluster.nodes, diagnosis, self._clock.now(), timeout)
 
     def _versions(self, pod: PodInfo) -> tuple[int, ...]:
         """Return what tells whether filters would still let the same nodes pass, ports and resources aside."""

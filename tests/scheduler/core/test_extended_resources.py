@@ -18,7 +18,7 @@ from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.settings import Settings
 from support.cutting import EXPIRED
 from support.known import decide, known_cluster, make_cycle
-from support.objects import make_class, make_node, make_pod, make_slice
+from support.objects import make_allocation, make_claim, make_class, make_node, make_pod, make_slice
 from support.refusing import Refusing
 from support.stage import Raw, Stage, claim, device_class, node, on_stage, pod, resource_slice
 
@@ -458,3 +458,19 @@ def test_a_node_whose_device_plugin_comes_or_goes_during_the_search_is_asked_for
     assert isinstance(decision, Bind)
     assert decision.node == "n0"
     assert (decision.special is None) == (after == "2")
+
+
+def test_beside_a_special_claim_that_has_to_go_first_no_other_claim_is_given_up() -> None:
+    cluster = known_cluster([make_node("n0"), make_node("n1")], devices=1)
+    stands_for = make_class()
+    stands_for["spec"]["extendedResourceName"] = NAME
+    cluster.apply_class(make_class(), stands_for)
+    cluster.apply_claim(None, make_claim("c", allocation=make_allocation("gpu-0", node="n0"), reserved=["p"]))
+    left = make_claim("p-extended-resources-x", owner="p")
+    left["metadata"]["annotations"] = {ANNOTATION: "true"}
+    cluster.apply_claim(None, left)
+    claims = [{"name": "c", "resourceClaimName": "c"}]
+    reject = decide(cluster, make_pod("p", requests={NAME: "1"}, claims=claims))
+    assert isinstance(reject, Reject)
+    assert reject.counts == {"cannot schedule extended resource claim": 2}
+    assert reject.release == ("uid-p-extended-resources-x",)

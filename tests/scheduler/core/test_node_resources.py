@@ -332,6 +332,21 @@ def test_a_claim_with_a_mapped_device_is_for_one_pod_only(resources: Raw) -> Non
     assert at == "n1"
 
 
+def test_a_claim_that_cannot_be_shared_lets_no_other_claim_be_given_up() -> None:
+    known = known_cluster([make_node("n0"), make_node("n1")], devices=2)
+    known.use(FeatureGates.of(ON.feature_gates, NEWEST_MINOR))
+    taking = make_slice("n0", 2)
+    taking["spec"]["devices"][1]["nodeAllocatableResources"] = {"cpu": mapped("1")}
+    known.apply_slice(None, taking)
+    known.apply_claim(None, make_claim("c", allocation=make_allocation("gpu-0", node="n0")))
+    known.apply_claim(None, make_claim("d", allocation=make_allocation("gpu-1", pool="n0"), reserved=["other"]))
+    claims = [{"name": name, "resourceClaimName": name} for name in "cd"]
+    reject = asyncio.run(make_cycle(known).decide(known_pod(known, make_pod("p", claims=claims))))
+    assert isinstance(reject, Reject)
+    message = "node allocatable resource claim d has a mapped device and cannot be shared across pods"
+    assert (reject.counts, reject.release) == ({message: 2}, ())
+
+
 def test_two_pods_at_once_do_not_share_a_mapped_device_either() -> None:
     async def play(stage: Stage) -> list[str]:
         await cluster(stage, {"cpu": mapped("1")})

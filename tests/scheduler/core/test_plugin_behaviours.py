@@ -233,6 +233,25 @@ def test_of_two_claims_only_the_one_whose_device_failed_is_given_up() -> None:
     assert (reject.counts, reject.release) == ({NOT_AVAILABLE: 1}, ("uid-d",))
 
 
+@pytest.mark.parametrize(
+    ("free", "counts", "release"),
+    [
+        ((), {NO_DEVICES: 3}, ()),
+        (("n2",), {NO_DEVICES: 2, NOT_AVAILABLE: 1}, ("uid-c",)),
+    ],
+)
+def test_a_claim_is_given_up_only_for_nodes_that_have_devices_for_the_others(
+    free: tuple[str, ...], counts: dict[str, int], release: tuple[str, ...]
+) -> None:
+    cluster = known_cluster(some_nodes(3))
+    for name in ("n0", *free):
+        cluster.apply_slice(None, make_slice(name, 1))
+    cluster.apply_claim(None, make_claim("c", allocation=make_allocation("gpu-0", node="n0")))
+    cluster.apply_claim(None, make_claim("d"))
+    reject = rejected(cluster, make_pod("p", claims=TWO))
+    assert (reject.counts, reject.release) == (counts, release)
+
+
 def test_two_claims_whose_devices_are_ready_are_used() -> None:
     cluster = known_cluster(some_nodes(1), devices=2)
     for name, device in (("c", "gpu-0"), ("d", "gpu-1")):

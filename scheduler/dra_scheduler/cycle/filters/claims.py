@@ -38,7 +38,7 @@ def filter_allocated(
             continue
         away = np.ones(table.rows, np.bool_) if _gave_up(claim, now, binding_timeout) else ~usable(allocation, table)
         if (away & diagnosis.left).any():
-            diagnosis.unavailable.add(claim.uid)
+            diagnosis.unavailable[claim.uid] = away & diagnosis.left
             failed |= away
     diagnosis.drop("DynamicResources", failed, NOT_AVAILABLE)
 
@@ -54,8 +54,7 @@ def filter_special(pod: PodInfo, cluster: Cluster, diagnosis: Diagnosis, backed:
         return
     claim = cluster.claims.special_of(pod.uid)
     if claim is not None and diagnosis.any_left():
-        diagnosis.drop("DynamicResources", diagnosis.left.copy(), LEFT_OVER)
-        diagnosis.unavailable.add(claim.uid)
+        diagnosis.unavailable[claim.uid] = diagnosis.drop("DynamicResources", diagnosis.left.copy(), LEFT_OVER)
     if _names_special(pod):
         served = np.ones(cluster.nodes.rows, np.bool_)
         for resource in backed:
