@@ -24,7 +24,7 @@ def counted_specs(spec: Raw, status: Raw) -> list[Raw]:
         for one in status.get("conditions") or ()
     )
     granted, actual = levels or ({}, {})
-    others = [{**_with(spec, told, _granted), **granted}, {**_with(spec, told, _actual), **actual}]
+    others: list[Raw] = [{**_with(spec, told, _granted), **granted}, {**_with(spec, told, _actual), **actual}]
     return others if infeasible else [spec, *others]
 
 
