@@ -31,9 +31,9 @@ a scheduler has to send, over the same client.
 WORKLOADS_TEXT = """## Kubernetes' own workloads
 
 `make bench-upstream`: scheduler_perf's DRA workloads labelled performance that schedule pods, in pods/s (average of the
-phase that is measured). Each round runs ours and then kube-scheduler on fresh API servers, etcd's data in memory, all on
-two cores; kube-scheduler runs inside the process of the test there, together with the API server and the controllers,
-ours as a process of its own. Medians, with the smallest and the largest in brackets.
+phase that is measured). Each round runs ours and then kube-scheduler on fresh API servers, all on two cores, etcd's
+data in memory; kube-scheduler runs inside the process of the test there, together with the API server and the
+controllers, ours as a process of its own. Medians, with the smallest and the largest in brackets.
 
 The workloads named `..pods` have all pods there at the start. The others hold ten pods: the test deletes a pod that was
 scheduled and then makes the next, so they cannot be faster than its two requests, which wait for what else the machine
