@@ -355,6 +355,7 @@ class QueueMachine(RuleBasedStateMachine):
         self.in_flight: dict[str, bool] = {}
         self.parked: set[str] = set()
         self.live: set[str] = set()
+        self.gated: dict[str, bool] = {}
 
     names = st.sampled_from(["a", "b", "c", "d"])
 
@@ -363,6 +364,10 @@ class QueueMachine(RuleBasedStateMachine):
         more = {"schedulingGates": [{"name": "g"}]} if gates else {}
         self.queue.add(pod(name, **more))
         self.live.add(name)
+        if name in self.in_flight and gates != self.gated[name]:
+            # What is being decided is not the pod that it is now: a reason to try again, like a helping event.
+            self.in_flight[name] = True
+        self.gated[name] = gates
         # A change of gates may have moved it.
         self.parked = {n for n in self.parked if self.place(n) is Place.UNSCHEDULABLE}
 
