@@ -223,6 +223,8 @@ _CONTAINER = Fields(
     {
         "name": "string",
         "restartPolicy": "string",
+        "restartPolicyRules": [Fields({"action": "string"}, open_=True)],
+        "volumeMounts": [Fields({"bindMountOptions": _STRINGS}, open_=True)],
         "resources": Fields(
             {
                 "requests": Map("quantity"),
@@ -245,6 +247,9 @@ _POD_SPEC = Fields(
         "overhead": Map("quantity"),
         "containers": [_CONTAINER],
         "initContainers": [_CONTAINER],
+        "ephemeralContainers": [_CONTAINER],
+        "hostNetwork": "boolean",
+        "hostUsers": "boolean",
         "tolerations": _TOLERATIONS,
         "schedulingGates": [Fields({"name": "string"})],
         "schedulingGroup": Fields({"podGroupName": "string"}, open_=True),

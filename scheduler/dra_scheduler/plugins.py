@@ -7,6 +7,7 @@ from typing import Literal
 Plugin = Literal[
     "DynamicResources",
     "NodeAffinity",
+    "NodeDeclaredFeatures",
     "NodeName",
     "NodePorts",
     "NodeResourcesFit",

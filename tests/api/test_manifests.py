@@ -294,7 +294,7 @@ def test_the_parts_of_pods_and_nodes_that_are_read_are_checked_and_others_kept()
           name: p
           labels: {a: 1}
         spec:
-          hostNetwork: maybe
+          hostPID: maybe
           containers:
           - name: c
             image: [x]

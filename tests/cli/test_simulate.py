@@ -95,6 +95,13 @@ def test_nodes_are_assumed_where_only_slices_name_them(tmp_path: Path) -> None:
     ran = run("simulate", "-f", str(tmp_path / "slices.yaml"), "-f", CATS)
     assert ran.code == 0
     assert ran.err == "note: no Node in the files: assumed the 4 that ResourceSlices name\n"
+    picky = [d for d in yaml.safe_load_all(Path(CATS).read_text()) if d is not None]
+    for document in picky:
+        if document["kind"] == "Pod":
+            document["spec"] |= {"hostNetwork": True, "hostUsers": False}
+    (tmp_path / "picky.yaml").write_text(yaml.safe_dump_all(picky))
+    assert run("simulate", "-f", str(tmp_path / "slices.yaml"), "-f", str(tmp_path / "picky.yaml")).code == 0
+    assert run("simulate", "-f", CLUSTER, "-f", str(tmp_path / "picky.yaml")).code != 0
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ NO_PODS = 2**31
 class NodeTable:
     """Arrays have `rows` entries; rows that are not `present` hold no meaning for filters.
 
-    `static_version` changes when something changes that a NodeSelection looks at, `version` with every change.
+    `static_version` changes when labels, taints, `unschedulable` or declared features do, `version` with every change.
     Amounts: cpu in milli-units, all else in units. `engine_ids` are the allocator's numbers of the nodes.
     `lowest_priority` is that of the pods on the node.
     """
@@ -50,6 +50,7 @@ class NodeTable:
         self._taint_ids: dict[tuple[Taint, ...], int] = {(): 0}
         self._allocatable: dict[str, IntArray] = {}
         self._requested: dict[str, IntArray] = {}
+        self._declaring: dict[str, BoolArray] = {}
         self._names: list[str | None] = [None] * self.rows
         self._by_name: dict[str, int] = {}
         self._infos: dict[int, NodeInfo] = {}
@@ -98,6 +99,14 @@ class NodeTable:
                 array[row] = sum(pod.requests.get(resource, 0) for pod in pods.values())
         return array
 
+    def declaring(self, feature: str) -> BoolArray:
+        """Which nodes declare a feature (`status.declaredFeatures`)."""
+        array = self._declaring.get(feature)
+        if array is None:
+            array = self._declaring[feature] = np.zeros(self.rows, np.bool_)
+            array[[row for row, info in self._infos.items() if feature in info.declared_features]] = True
+        return array
+
     def set_node(self, info: NodeInfo, engine_id: int) -> None:
         """Add a node or replace what is known of it."""
         row = self._row_for(info.name)
@@ -107,16 +116,14 @@ class NodeTable:
         for resource, array in self._allocatable.items():
             array[row] = info.allocatable.get(resource, 0)
         self.engine_ids[row] = engine_id
-        if before is not None and (before.labels, before.taints, before.unschedulable) == (
-            info.labels,
-            info.taints,
-            info.unschedulable,
-        ):
+        if before is not None and _static(before) == _static(info):
             return
         self.static_version += 1
         self.present[row] = True
         self.unschedulable[row] = info.unschedulable
         self.taint_class[row] = self._taint_class(info.taints)
+        for feature, declaring in self._declaring.items():
+            declaring[row] = feature in info.declared_features
         self.labels.set_row(row, info.name, info.labels)
 
     def remove_node(self, name: str) -> None:
@@ -132,6 +139,8 @@ class NodeTable:
         self.labels.set_row(row, name, None)
         for array in self._allocatable.values():
             array[row] = 0
+        for declaring in self._declaring.values():
+            declaring[row] = False
         self._release(row)
 
     def add_pod(self, node: str, pod: PodInfo) -> None:
@@ -213,8 +222,14 @@ class NodeTable:
         self.scored_memory = _longer(self.scored_memory, more)
         _grow_all(self._allocatable, more)
         _grow_all(self._requested, more)
+        for feature, declaring in self._declaring.items():
+            self._declaring[feature] = np.concatenate([declaring, np.zeros(more, np.bool_)])
         self.labels.grow(self.rows)
         self.static_version += 1
+
+
+def _static(info: NodeInfo) -> tuple[object, ...]:
+    return info.labels, info.taints, info.unschedulable, info.declared_features
 
 
 def _longer(array: IntArray, more: int) -> IntArray:

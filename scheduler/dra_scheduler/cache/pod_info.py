@@ -11,6 +11,7 @@ from dra_cel.quantity import QuantityError
 from dra_scheduler.cache.node_selection import NodeSelection, node_selection
 from dra_scheduler.cache.pod_affinity import PodAffinity, pod_affinity
 from dra_scheduler.cache.requests import Amounts, Statuses, most, pod_requests, scored_requests
+from dra_scheduler.cache.required_features import required_features
 from dra_scheduler.cache.resizing import counted_specs
 from dra_scheduler.errors import UnreadableObjectError
 from dra_scheduler.plugins import Plugin
@@ -87,6 +88,8 @@ class PodInfo:
     """The PodGroup in the pod's namespace that it belongs to; "": none."""
     nominated: str = ""
     """The node that a scheduler has said it will go to (`status.nominatedNodeName`); "": none."""
+    required_features: frozenset[str] = frozenset()
+    """What a node has to declare before the pod may go there; of a pod that has a node nobody asks."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -138,6 +141,7 @@ def _pod_info(
         raw=raw if phase == "Pending" or not spec.get("nodeName") else {"metadata": _identity(meta)},
         group=(spec.get("schedulingGroup") or {}).get("podGroupName") or "",
         nominated=status.get("nominatedNodeName") or "",
+        required_features=frozenset() if spec.get("nodeName") else required_features(spec),
     )
 
 

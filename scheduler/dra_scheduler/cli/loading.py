@@ -10,6 +10,7 @@ from dra_api.manifests import Document, Problem
 from dra_api.references import find_resource
 from dra_embedded.server import EmbeddedServer
 from dra_embedded.status import StatusError
+from dra_scheduler.cache.required_features import DECLARED_SINCE
 
 Object = dict[str, Any]
 
@@ -113,7 +114,7 @@ def _assumed_node(name: str) -> Object:
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
-        "status": {"allocatable": dict(ASSUMED_ALLOCATABLE)},
+        "status": {"allocatable": dict(ASSUMED_ALLOCATABLE), "declaredFeatures": list(DECLARED_SINCE)},
     }
 
 

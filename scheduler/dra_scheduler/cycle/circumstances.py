@@ -20,6 +20,7 @@ from dra_scheduler.cache.label_columns import BoolArray
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.cycle.filters.claims import NOT_AVAILABLE, usable
+from dra_scheduler.cycle.filters.declared_features import LACKING, asked_features
 from dra_scheduler.cycle.filters.placement import UNTOLERATED
 from dra_scheduler.cycle.pod_claims import PodClaims
 from dra_scheduler.cycle.question import Questioner
@@ -101,6 +102,7 @@ class Circumstances:
         rows = np.zeros(table.rows, np.bool_)
         rows[[row for row in map(table.row, found.names) if row is not None]] = True
         self._say_taints(traced, rows)
+        self._say_features(traced, rows)
         who = {reason: self._names(out & rows) for reason, out in traced.reasons.items() if (out & rows).any()}
         return replace(found, why=traced.among(rows), who=who)
 
@@ -120,6 +122,16 @@ class Circumstances:
         if len(taints) <= _NAMED:
             said = ", ".join(f"{one.key}{f'={one.value}' if one.value else ''}:{one.effect}" for one in taints)
             traced.reasons[f"{UNTOLERATED} ({said})"] = traced.reasons.pop(UNTOLERATED)
+
+    def _say_features(self, traced: TracedDiagnosis, rows: BoolArray) -> None:
+        """Have the reason say which features it is that these nodes do not declare."""
+        out = traced.reasons.get(LACKING)
+        if out is None or not (out & rows).any():
+            return
+        table = self._cluster.nodes
+        asked = asked_features(self._pod, self._cluster)
+        lacking = [feature for feature in asked if not table.declaring(feature)[out & rows].all()]
+        traced.reasons[f"{LACKING} ({', '.join(lacking)})"] = traced.reasons.pop(LACKING)
 
     def _pinned(self, traced: TracedDiagnosis) -> Iterator[Pinned]:
         """Yield the allocated claims that cannot be used on every node."""

@@ -18,7 +18,8 @@ from dra_scheduler.plugins import Plugin
 class Diagnosis:
     """`left` are the rows still in; `counts` nodes by reason; `resolvable` rows that fell out by other pods' presence.
 
-    `unavailable` are claims (uids) whose allocation kept nodes out, with those rows.
+    `unavailable` are claims (uids) whose allocation kept nodes out, with those rows. `lacking` are rows that do not
+    declare a feature, which kube-scheduler finds out only where it has found devices.
     """
 
     def __init__(self, table: NodeTable) -> None:
@@ -27,6 +28,7 @@ class Diagnosis:
         self.counts: Counter[str] = Counter()
         self.plugins: set[Plugin] = set()
         self.unavailable: dict[str, BoolArray] = {}
+        self.lacking: BoolArray = np.zeros(table.rows, np.bool_)
 
     def any_left(self) -> bool:
         """Whether at least one node is left."""
@@ -68,14 +70,27 @@ class Diagnosis:
 
     def not_by_allocations(self, rows: BoolArray, reason: str, instead: str) -> None:
         """Rows that were taken out for `reason`, because of allocated claims, are out for another one anyway."""
-        count = int(np.count_nonzero(rows))
-        if not count:
+        if not rows.any():
             return
+        self._recount(rows, reason, instead)
+        masks = {uid: mask & ~rows for uid, mask in self.unavailable.items()}
+        self.unavailable = {uid: mask for uid, mask in masks.items() if mask.any()}
+
+    def not_by_features(self, rows: BoolArray, reason: str, instead: str) -> None:
+        """Rows that were taken out for `reason`, because they lack a feature, are out for want of devices before."""
+        if not rows.any():
+            return
+        self._recount(rows, reason, instead)
+        self.lacking = self.lacking & ~rows
+        self.plugins.add("DynamicResources")
+        if not self.lacking.any():
+            self.plugins.discard("NodeDeclaredFeatures")
+
+    def _recount(self, rows: BoolArray, reason: str, instead: str) -> None:
+        count = int(np.count_nonzero(rows))
         self.counts[reason] -= count
         self.counts[instead] += count
         self.counts = +self.counts
-        masks = {uid: mask & ~rows for uid, mask in self.unavailable.items()}
-        self.unavailable = {uid: mask for uid, mask in masks.items() if mask.any()}
 
     def refused(self, counts: Mapping[str, int], resolvable: Iterable[int]) -> None:
         """Count nodes that fell out after devices were found on them.

@@ -22,6 +22,7 @@ from dra_scheduler.cycle.diagnosis import Diagnosis
 from dra_scheduler.cycle.extended_resources import SpecialClaim, Variant, backed_resources, variants
 from dra_scheduler.cycle.filters.affinity import filter_affinity
 from dra_scheduler.cycle.filters.claims import NOT_AVAILABLE, filter_allocated, filter_special, usable
+from dra_scheduler.cycle.filters.declared_features import LACKING, filter_features
 from dra_scheduler.cycle.filters.placement import PlacementFilter, conflicting_names
 from dra_scheduler.cycle.filters.resources import filter_ports, filter_resources, fits_row
 from dra_scheduler.cycle.node_resources import GATE as NODE_RESOURCES
@@ -115,6 +116,7 @@ class Questioner:
         # A special claim that has to go comes first: where it is in the way, nothing is said about others.
         filter_special(pod, cluster, diagnosis, backed)
         self._filter_claims(pod, claims, diagnosis)
+        filter_features(pod, cluster, diagnosis)
         _leave_out(avoid, table, diagnosis)
         return backed
 
@@ -134,18 +136,20 @@ class Questioner:
         return Question(claims, rows, diagnosis, self._versions(pod), (Variant(rows, np.arange(len(rows)), None),), {})
 
     def tell_apart(self, claims: PodClaims, diagnosis: Diagnosis) -> None:
-        """Say of nodes where an allocated claim cannot be used if they have no devices for the others either.
+        """Say of nodes that lack a feature, or where an allocated claim cannot be used, if they have no devices either.
 
         Giving up the allocation does not help there, and kube-scheduler counts them as nodes without devices.
         """
-        away = np.flatnonzero(diagnosis.kept_out(claim.uid for claim in claims.allocated))
+        kept_out = diagnosis.kept_out(claim.uid for claim in claims.allocated)
+        away = np.flatnonzero(kept_out | diagnosis.lacking)
         asked = [claim.spec for claim in claims.unallocated if claim.spec is not None]
         ids = self._cluster.nodes.engine_ids[away]
         possible = None if not asked or not len(away) or (ids < 0).any() else self._possible(asked, ids)
         if possible is not None:
             rows = np.zeros_like(diagnosis.left)
             rows[away[~possible]] = True
-            diagnosis.not_by_allocations(rows, NOT_AVAILABLE, rejecting.NO_DEVICES)
+            diagnosis.not_by_allocations(rows & kept_out, NOT_AVAILABLE, rejecting.NO_DEVICES)
+            diagnosis.not_by_features(rows & diagnosis.lacking, LACKING, rejecting.NO_DEVICES)
 
     def _filter_claims(self, pod: PodInfo, claims: PodClaims, diagnosis: Diagnosis) -> None:
         cluster = self._cluster

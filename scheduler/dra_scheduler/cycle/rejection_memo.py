@@ -94,6 +94,7 @@ def _key(pod: PodInfo, claims: PodClaims, cluster: Cluster) -> Hashable | None:
         pod.affinity,
         pod.priority,
         pod.never_preempts,
+        pod.required_features,
         tuple(claim.wants for claim in claims.unallocated),
         _containers(pod) if by_container else "",
     )

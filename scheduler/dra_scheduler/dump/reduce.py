@@ -39,10 +39,11 @@ _POD_SPEC = (
     "resources",
     "overhead",
     "hostNetwork",
+    "hostUsers",
     "restartPolicy",
     "terminationGracePeriodSeconds",
 )
-_CONTAINER = ("name", "resources", "ports", "restartPolicy")
+_CONTAINER = ("name", "resources", "ports", "restartPolicy", "restartPolicyRules")
 _POD_STATUS = (
     "phase",
     "reason",
@@ -72,6 +73,7 @@ _EVENT = (
 )
 _DEVICE_STATUS = ("driver", "pool", "device", "shareID")
 IMAGE = "image.invalid/left-out"
+PATH = "/left-out"
 
 
 def reduced(obj: Object) -> Object:
@@ -108,8 +110,10 @@ def _node(obj: Object) -> Object:
 def _pod(obj: Object) -> Object:
     given, status = obj.get("spec") or {}, obj.get("status") or {}
     spec = _picked(given, _POD_SPEC)
-    for field in ("containers", "initContainers"):
-        containers = [_picked(c, _CONTAINER) | {"image": IMAGE} for c in given.get(field) or ()]
+    for field in ("containers", "initContainers", "ephemeralContainers"):
+        containers = [_container(container) for container in given.get(field) or ()]
+        if field == "ephemeralContainers":
+            containers = [container for container in containers if "volumeMounts" in container]
         if containers:
             spec[field] = containers
     volumes = [_volume(volume) for volume in given.get("volumes") or ()]
@@ -118,6 +122,17 @@ def _pod(obj: Object) -> Object:
     kept = _picked(status, _POD_STATUS)
     conditions = [_picked(c, _CONDITION) for c in status.get("conditions") or ()]
     return {"spec": spec, "status": kept | ({"conditions": conditions} if conditions else {})}
+
+
+def _container(given: Object) -> Object:
+    """Of the mounts only those with options, because not every node knows them, and nothing of where they are."""
+    kept = _picked(given, _CONTAINER) | {"image": IMAGE}
+    mounts = [
+        {"name": mount.get("name", ""), "mountPath": f"{PATH}/{number}", "bindMountOptions": mount["bindMountOptions"]}
+        for number, mount in enumerate(given.get("volumeMounts") or ())
+        if mount.get("bindMountOptions")
+    ]
+    return kept | ({"volumeMounts": mounts} if mounts else {})
 
 
 def _volume(volume: Object) -> Object:

@@ -42,6 +42,7 @@ _MAY_HELP: frozenset[Plugin] = frozenset(
         "NodeUnschedulable",
         "TaintToleration",
         "InterPodAffinity",
+        "NodeDeclaredFeatures",
     )
 )
 """Whose events may help a pod that had a place: another one elsewhere may make room for those that had none."""

@@ -129,6 +129,8 @@ def _node_changed(plugin: Plugin, pod: PodInfo, event: NodeChanged) -> bool:
             return before.taints != after.taints and pod.selection.tolerated(after.taints)
         case "NodeUnschedulable":
             return before.unschedulable and not after.unschedulable
+        case "NodeDeclaredFeatures":
+            return bool(pod.required_features & after.declared_features - before.declared_features)
         case "NodeResourcesFit":
             return _has(after, pod) and any(
                 after.allocatable.get(name, 0) > before.allocatable.get(name, 0)
@@ -156,6 +158,8 @@ def _suits(plugin: Plugin, pod: PodInfo, node: NodeInfo) -> bool:
             return _serves(node, pod)
         case "NodeName" | "NodeAffinity" | "NodePorts" | "InterPodAffinity" | "DynamicResources":
             return True
+        case "NodeDeclaredFeatures":
+            return bool(pod.required_features & node.declared_features)
         case _:
             return False
 

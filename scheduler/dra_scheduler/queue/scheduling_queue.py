@@ -376,11 +376,8 @@ class SchedulingQueue:
 
 def may_matter(before: PodInfo, after: PodInfo) -> bool:
     """Whether a pod changed in something that decides about it."""
-    return (before.gates, before.labels, before.selection, before.claims, before.requests, before.priority) != (
-        after.gates,
-        after.labels,
-        after.selection,
-        after.claims,
-        after.requests,
-        after.priority,
-    )
+    return _deciding(before) != _deciding(after)
+
+
+def _deciding(pod: PodInfo) -> tuple[object, ...]:
+    return pod.gates, pod.labels, pod.selection, pod.claims, pod.requests, pod.priority, pod.required_features

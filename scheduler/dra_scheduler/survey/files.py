@@ -9,6 +9,7 @@ from typing import Any
 
 from dra_api.manifests import Document
 from dra_api.references import NODE, POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, find_resource
+from dra_scheduler.cache.required_features import DECLARED_SINCE
 from dra_scheduler.survey.record import read_record
 from dra_scheduler.survey.snapshot import KINDS, Object, Snapshot
 from dra_scheduler.survey.times import times_in
@@ -59,7 +60,7 @@ def with_assumed_nodes(snapshot: Snapshot) -> list[str]:
                 "apiVersion": "v1",
                 "kind": "Node",
                 "metadata": {"name": n, "labels": {labels: n}},
-                "status": {"allocatable": room},
+                "status": {"allocatable": room, "declaredFeatures": list(DECLARED_SINCE)},
             }
         )
         for n in sorted(names)

@@ -112,6 +112,19 @@ def test_another_class_or_a_node_with_a_plugin_may_help_a_pod_whose_claim_a_quot
     assert not helps("ResourceQuota", changed(plugin, make_node("n", cpu="9", **{name: "1"})), **wants)
 
 
+def test_a_node_helps_a_pod_by_a_feature_that_it_requires_only() -> None:
+    users = {"hostNetwork": True, "hostUsers": False}
+    able, other = declaring("UserNamespacesHostNetworkSupport"), declaring("VolumeBindMountOptions")
+    assert helps("NodeDeclaredFeatures", changed(None, able), **users)
+    assert helps("NodeDeclaredFeatures", changed(NODE, able), **users)
+    assert helps("NodeDeclaredFeatures", changed(other, able), **users)
+    assert not helps("NodeDeclaredFeatures", changed(None, other), **users)
+    assert not helps("NodeDeclaredFeatures", changed(NODE, other), **users)
+    assert not helps("NodeDeclaredFeatures", changed(able, NODE), **users)
+    assert not helps("NodeDeclaredFeatures", changed(able, able | {"spec": {"unschedulable": True}}), **users)
+    assert not helps("NodeDeclaredFeatures", DevicesChanged("slice"), **users)
+
+
 def test_a_pod_that_left_helps_another_with_the_same_host_port_only() -> None:
     def wants(port: int) -> list[Raw]:
         return [{"name": "main", "ports": [{"hostPort": port}]}]

@@ -53,7 +53,7 @@ def test_pods_of_a_removed_node_still_count_when_it_comes_back() -> None:
     assert table.engine_ids[row] == 3
 
 
-def test_only_changes_of_labels_taints_and_cordons_change_the_static_version() -> None:
+def test_only_changes_of_labels_taints_cordons_and_features_change_the_static_version() -> None:
     table = table_of("n0")
     before = table.static_version
     table.set_node(node_info(make_node("n0", cpu="8")), 0)
@@ -61,6 +61,10 @@ def test_only_changes_of_labels_taints_and_cordons_change_the_static_version() -
     assert table.allocatable("cpu").max() == 8000
     table.set_node(node_info(make_node("n0", unschedulable=True)), 0)
     assert table.static_version == before + 1
+    able = make_node("n0", unschedulable=True)
+    able["status"]["declaredFeatures"] = ["X"]
+    table.set_node(node_info(able), 0)
+    assert table.static_version == before + 2
 
 
 def test_the_table_grows_beyond_its_first_rows() -> None:

@@ -166,6 +166,20 @@ def test_a_pod_in_backoff_is_taken_early_while_nothing_else_is_to_be_done_but_no
     assert popped(queue) == "failed"
 
 
+def test_a_pod_is_tried_again_when_what_it_requires_of_nodes_changes() -> None:
+    clock = FakeClock()
+    queue = make_queue(clock)
+    queue.add(pod("p"))
+    popped(queue)
+    queue.reject("uid-p", frozenset({"NodeDeclaredFeatures"}), "no node")
+    clock.advance(20)
+    queue.add(pod("p", ephemeralContainers=[{"name": "debug"}]))
+    assert popped(queue) is None
+    mounts = [{"name": "v", "mountPath": "/v", "bindMountOptions": ["nodev"]}]
+    queue.add(pod("p", ephemeralContainers=[{"name": "debug", "volumeMounts": mounts}]))
+    assert popped(queue) == "p"
+
+
 def test_nothing_happens_for_five_minutes_and_the_pod_is_tried_again() -> None:
     clock = FakeClock()
     queue = make_queue(clock)

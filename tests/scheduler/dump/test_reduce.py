@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 
+from dra_scheduler.cache.required_features import required_features
 from dra_scheduler.dump.anonymize import anonymized, replacements
 from dra_scheduler.dump.dump import dump, relevant_events
 from dra_scheduler.dump.priorities import priority_classes
@@ -57,6 +58,29 @@ def test_no_secret_of_a_pod_is_kept_and_all_that_scheduling_needs_is() -> None:
         {"name": "v", "secret": {}},
         {"name": "w", "persistentVolumeClaim": {"claimName": "data"}},
     ]
+
+
+def test_what_decides_which_features_a_pod_requires_is_kept() -> None:
+    given = secretive_pod()
+    container = given["spec"]["containers"][0]
+    container["restartPolicyRules"] = [
+        {"action": "RestartAllContainers", "exitCodes": {"operator": "In", "values": [1]}}
+    ]
+    container["volumeMounts"].append(
+        {"name": "w", "mountPath": f"/{SECRET}", "subPath": SECRET, "bindMountOptions": ["noexec"]}
+    )
+    given["spec"] |= {"hostNetwork": True, "hostUsers": False}
+    mounts = container["volumeMounts"]
+    given["spec"]["ephemeralContainers"] = [{"name": "a", "volumeMounts": mounts}, {"name": "b", "command": [SECRET]}]
+    kept = reduced(given)
+    assert SECRET.encode() not in orjson.dumps(kept)
+    assert [one["name"] for one in kept["spec"]["ephemeralContainers"]] == ["a"]
+    assert len(required_features(kept["spec"])) == 3
+    (anonymous,) = anonymized([kept], b"key")
+    for kind in ("containers", "ephemeralContainers"):
+        (found,) = anonymous["spec"][kind]
+        assert found["volumeMounts"] == [{"name": "w", "mountPath": "/left-out/1", "bindMountOptions": ["noexec"]}]
+    assert required_features(anonymous["spec"]) == required_features(given["spec"])
 
 
 def test_parameters_for_drivers_are_left_out_wherever_they_are() -> None:

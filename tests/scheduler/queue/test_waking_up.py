@@ -186,6 +186,35 @@ def test_a_pod_wakes_when(name: str) -> None:
     on_stage(play)
 
 
+@pytest.mark.parametrize("comes", [False, True])
+def test_a_pod_wakes_when_a_node_declares_what_it_requires(comes: bool) -> None:
+    declared = {"status": {"declaredFeatures": ["UserNamespacesHostNetworkSupport"]}}
+
+    async def play(stage: Stage) -> None:
+        await stage.create(node("n0"), device_class(), resource_slice("n0", 1), resource_slice("n1", 1), claim("c"))
+        await stage.settle()
+        await stage.create(pod("p", claim="c", hostNetwork=True, hostUsers=False))
+        await stage.settle(2 * SOON)
+        assert (await stage.condition("p"))[2].startswith(
+            "0/1 nodes are available: 1 node(s) didn't match Pod's required features."
+        )
+        scheduler = stage.scheduler
+        assert scheduler is not None
+        before = scheduler.counts.unschedulable
+        await stage.patch(node("n0"), {"status": {"allocatable": {"cpu": "9"}}}, "status")
+        await asyncio.sleep(SOON)
+        assert scheduler.counts.unschedulable == before, "tried again for nothing"
+        if comes:
+            able = node("n1")
+            await stage.create(able | {"status": able["status"] | declared["status"]})
+        else:
+            await stage.patch(node("n0"), declared, "status")
+        await asyncio.sleep(SOON)
+        assert (await stage.nodes_of_pods())["p"] == ("n1" if comes else "n0")
+
+    on_stage(play)
+
+
 def test_a_pod_wakes_when_the_claim_of_its_template_is_named() -> None:
     async def play(stage: Stage) -> None:
         await stage.create(node("n0"), device_class(), resource_slice("n0", 1), pod("p", template="gpu"))

@@ -72,10 +72,7 @@ def usable(allocation: AllocationResult, table: NodeTable) -> BoolArray:
     if allocation.node_selector is not None:
         rows &= table.labels.terms(allocation.node_selector.terms)
     if any(result.skip_node_operations for result in allocation.devices):
-        declared = [row for row, info in table.infos() if OPTIONAL_OPERATIONS in info.declared_features]
-        able = np.zeros(table.rows, np.bool_)
-        able[declared] = True
-        rows &= able
+        rows &= table.declaring(OPTIONAL_OPERATIONS)
     return rows
 
 
