@@ -1,7 +1,8 @@
 """What a group that could not be scheduled gives up, so that its next attempt can have other devices.
 
 Only allocations that nobody can be using go, as everywhere: those reserved for nobody, or only for pods of the group
-that wait, or only for the group itself while none of its pods has a node, or had one decided.
+that wait, or only for the group itself while none of its pods has a node, or had one decided. A pod of the group that
+has had a node decided uses the claims that it names, reserved or not yet.
 
 1. A claim whose allocation fits no node any more, or whose devices were not ready in time (kube-scheduler: per pod).
 2. Where a pod found no devices: all that the group's waiting pods still hold from earlier. A gang whose binding ended
@@ -24,6 +25,7 @@ from dra_scheduler.cycle.decision import Reject
 from dra_scheduler.gang.consumers import group_ref
 from dra_scheduler.gang.group_cycle import GroupDecision
 from dra_scheduler.gang.rules import GROUP_CLAIMS
+from dra_scheduler.queue.hints import uses
 from dra_scheduler.writes.refs import GroupRef, PodRef
 
 DEALLOCATED = "deallocation of ResourceClaim completed"
@@ -112,7 +114,9 @@ class GivingUp:
         return await self._binder.release(claim, last, deallocate=True, may=unused)
 
     def _users(self, claim: Claim, group: PodGroup, waiting: dict[str, PodInfo]) -> list[PodRef | GroupRef] | None:
-        """Return who has the claim reserved; None: somebody else has, or a pod of the group that has a node."""
+        """Return who has the claim reserved; None: somebody else has, or a pod of the group that has a node uses it."""
+        if any(uses(pod, claim.namespace, claim.name) for pod in self._cluster.groups.placed(group.key)):
+            return None
         users: list[PodRef | GroupRef] = []
         for uid in claim.reserved_for:
             pod = waiting.get(uid)

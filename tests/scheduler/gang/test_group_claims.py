@@ -164,6 +164,23 @@ def test_a_pod_beyond_those_that_a_gang_needs_gives_up_its_claim_on_the_wrong_no
     on_stage(play, SETTINGS)
 
 
+def test_a_pod_beyond_those_that_a_gang_needs_leaves_the_claim_with_which_the_others_were_just_placed() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.kill()
+        transport = Faulty(stage.transport)
+        await two_nodes(stage)
+        await stage.create(pod_group())
+        await allocate(stage, "c", "gpu-0-0")
+        await stage.create(*(member(name, claim="c") for name in "ab"), member("late", claim="c", **ON_N2))
+        await stage.start(transport)
+        await stage.settle(20)
+        assert await stage.nodes_of_pods() == {"a": "n1", "b": "n1", "late": ""}
+        written = transport.sent("PATCH /apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c/status")
+        assert [b'"allocation":null' in (each.body or b"") for each in written] == [False, False]
+
+    on_stage(play, FOR_PODS)
+
+
 def test_without_the_gate_a_group_reservation_is_somebody_elses() -> None:
     async def play(stage: Stage) -> None:
         await stage.kill()
