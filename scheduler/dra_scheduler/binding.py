@@ -90,7 +90,8 @@ class Released(enum.Enum):
 class _Task:
     """A pod on its way: the claims whose reservation has been written are `held`.
 
-    `special` is the claim that was made for its extended resources, `told` what its status says about its devices.
+    `unsettled` are the claims (uids) that were written with an unknown outcome. `special` is the claim that was made
+    for its extended resources, `told` what its status says about its devices.
     """
 
     pod: PodInfo
@@ -100,6 +101,7 @@ class _Task:
     slot: Slot | None = None
     waits: Callable[[bool], None] = lambda devices: None
     held: list[Held] = field(default_factory=list)
+    unsettled: set[str] = field(default_factory=set)
     contested: int = 0
     nominated: bool = False
     special: Claim | None = None
@@ -244,18 +246,29 @@ class Binder:
     async def _write_claim(self, task: _Task, plan: ClaimPlan) -> None:
         # Several pods may have decided the same claim: the first writes the allocation, the others join it.
         async with self._locks.hold(plan.uid):
-            if self._cluster.pods.get(task.pod.uid) is None:
-                # Deleted, or ended: it may hold nothing, and nobody would take its reservation back for it.
-                raise BindLostError(f"pod {task.ref}: deleted before its claims were reserved")
+            if plan.uid not in task.unsettled:
+                self._check_there(task)
             claim = self._cluster.claims.by_uid(plan.uid)
             if claim is None:
                 raise ClaimLostError(f"{plan.namespace}/{plan.name}", "deleted meanwhile")
             _check_stands(task.pod, plan, claim)
             wanted = None if plan.allocation is None else encode.allocation(plan.allocation)
             who = consumer(task.pod, claim, self._cluster)
-            answer = await self._claims.allocate_and_reserve(claim.raw, wanted, who)
+            try:
+                answer = await self._claims.allocate_and_reserve(claim.raw, wanted, who)
+            except UnknownOutcomeError:
+                # It may still take effect, also for a pod that is gone. Another write puts an end to that: of the two
+                # only one can follow the claim's resourceVersion.
+                task.unsettled.add(plan.uid)
+                raise
             self._cluster.learn_claim(answer)
             task.hold(claim, who)
+            self._check_there(task)
+
+    def _check_there(self, task: _Task) -> None:
+        """Raise if the pod was deleted, or ended: it may hold nothing, and nobody else would take it back for it."""
+        if self._cluster.pods.get(task.pod.uid) is None:
+            raise BindLostError(f"pod {task.ref}: deleted while its claims were written")
 
     async def _write_special(self, task: _Task, plan: SpecialPlan) -> None:
         """Make the claim for the pod's extended resources, as any other one then (KEP-5004)."""

@@ -153,6 +153,32 @@ def test_a_pod_deleted_before_its_binding_leaves_its_claim_free() -> None:
     on_faulty_stage(play)
 
 
+def test_a_pod_deleted_while_it_is_unknown_whether_its_claim_was_allocated_keeps_its_device_until_it_is_known() -> None:
+    async def play(stage: Stage, transport: Faulty) -> None:
+        for _ in range(40):
+            transport.fail("resourceclaims/c/status")
+            transport.fail("GET /apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c")
+        on_n0 = {"kubernetes.io/hostname": "n0"}
+        await stage.create(pod("p", claim="c", nodeSelector=on_n0))
+        await asyncio.sleep(1)
+        await stage.delete(pod("p"))
+        await stage.create(pod("q", claim="rival", nodeSelector=on_n0))
+        await asyncio.sleep(20)
+        assert "allocation" not in ((await stage.claims())["rival"].get("status") or {})
+        # The first of them was only late.
+        await stage.transport.send(transport.sent("resourceclaims/c/status")[0])
+        assert (await stage.claims())["c"]["status"]["allocation"]
+        transport.faults.clear()
+        # It was allocated after all, and reserved for nobody who is there: that is taken back, and q gets the device.
+        await stage.settle(30)
+        await runs(stage, "q")
+        assert stage.scheduler is not None
+        assert stage.scheduler.counts.contested == 0
+        assert not (await stage.claims())["c"]["status"].get("reservedFor")
+
+    on_faulty_stage(play)
+
+
 def attached(at: str, **conditions: str) -> Raw:
     """The status that a driver reports for the device."""
     listed = [
