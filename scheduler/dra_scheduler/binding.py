@@ -5,7 +5,7 @@
         +--------------------------------------------+--------------+-----------------+--> undo, forget, again
 
 * What was assumed stays assumed until it is certain that it does not hold. No answer is no certainty: the step is asked
-  again until there is one (`UnknownOutcomeError`), however long that takes.
+  again until there is one (`UnknownOutcomeError`), however long that takes. A refusal soon after is none either.
 * Undoing removes our reservation only. The allocation stays, and the next attempt uses it; it is cleared when a rival
   was first, or when it fits no node any more, and then only if nobody uses it.
 * A process that ends anywhere in between leaves claims that are allocated and perhaps reserved for a pod without a
@@ -50,6 +50,7 @@ from dra_scheduler.writes.errors import (
     BindLostError,
     ClaimLostError,
     ClaimRefusedError,
+    NotWriterError,
     UnknownOutcomeError,
     WriteError,
 )
@@ -59,6 +60,8 @@ from dra_scheduler.writes.refs import ClaimRef, Consumer, GroupRef, PodRef
 FIRST_DELAY = 0.5
 DELAY_CAP = 10.0
 """Seconds between two questions about an unknown outcome."""
+REQUEST_TIMEOUT = 60.0
+"""Seconds after which API servers give up a request (their --request-timeout): a write comes no later than that."""
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -293,13 +296,19 @@ class Binder:
 
     async def _until_known(self, ask: Callable[[], Awaitable[_T]]) -> _T:
         delay = FIRST_DELAY
+        unknown_at: float | None = None
         while True:
             try:
                 return await ask()
             except UnknownOutcomeError as error:
+                unknown_at = self._clock.monotonic()
                 _log.warning("outcome of a write is unknown, asking again: %s", error)
-                await asyncio.sleep(delay)
-                delay = min(delay * 2, DELAY_CAP)
+            except (ApiStatusError, NotWriterError) as error:
+                if unknown_at is None or self._clock.monotonic() - unknown_at >= REQUEST_TIMEOUT:
+                    raise
+                _log.warning("refused, but what was sent before may still take effect, asking again: %s", error)
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, DELAY_CAP)
 
     async def _begin_wait(self, task: _Task, reason: str) -> None:
         if task.waited != reason:

@@ -9,7 +9,7 @@ from random import Random
 from dra_api.transport import MERGE_PATCH, TransportError
 from dra_scheduler.client.api import Api, Object
 from dra_scheduler.client.backoff import Backoff
-from dra_scheduler.client.errors import ApiStatusError, ResponseError
+from dra_scheduler.client.errors import ApiStatusError, ConflictError, NotFoundError, ResponseError
 from dra_scheduler.writes.errors import NotWriterError
 
 ATTEMPTS = 5
@@ -28,6 +28,9 @@ class GuardedApi:
 
     Repeating is safe for what is sent through here with `repeat=True`: patches that carry a resourceVersion (a second
     one after an unnoticed success is a conflict) or that say the same thing however often. Reads are always repeated.
+
+    A conflict, and that there is no such object, are answers about all that was sent; other refusals, after a request
+    whose outcome is unknown, are none: that outcome is raised.
 
     An answer that no API server gives (a proxy's page) says nothing of what became of the request: it is none.
     """
@@ -69,12 +72,13 @@ class GuardedApi:
             attempts += 1
             try:
                 return await _answered(send)
-            except (TransportError, ApiStatusError) as error:
-                if isinstance(error, ApiStatusError) and error.status not in REPEATABLE:
+            except (TransportError, ApiStatusError, NotWriterError) as error:
+                if isinstance(error, ConflictError | NotFoundError):
                     raise
-                if not certainly_not_executed(error):
+                refused = isinstance(error, NotWriterError) or _is_refusal(error)
+                if not refused and not certainly_not_executed(error):
                     unknown = error
-                if attempts == ATTEMPTS:
+                if refused or attempts == ATTEMPTS:
                     if unknown is None or unknown is error:
                         raise
                     # That the last one was not executed says nothing of those before it.
@@ -90,6 +94,10 @@ def certainly_not_executed(error: Exception) -> bool:
     if isinstance(error, TransportError):
         return not error.sent
     return isinstance(error, ApiStatusError) and error.status == 429
+
+
+def _is_refusal(error: Exception) -> bool:
+    return isinstance(error, ApiStatusError) and error.status not in REPEATABLE
 
 
 async def _answered(send: Callable[[], Awaitable[Object]]) -> Object:

@@ -179,6 +179,39 @@ def test_a_pod_deleted_while_it_is_unknown_whether_its_claim_was_allocated_keeps
     on_faulty_stage(play)
 
 
+def test_a_refusal_while_an_earlier_write_may_still_be_carried_out_gives_no_device_back() -> None:
+    async def play(stage: Stage, transport: Faulty) -> None:
+        for _ in range(5):
+            transport.fail("resourceclaims/c/status")
+        for _ in range(100):
+            transport.fail("resourceclaims/c/status", status(403, "Forbidden"))
+        on_n0 = {"kubernetes.io/hostname": "n0"}
+        await stage.create(pod("p", claim="c", nodeSelector=on_n0), pod("q", claim="rival", nodeSelector=on_n0))
+        await asyncio.sleep(30)
+        assert await stage.nodes_of_pods() == {"p": "", "q": ""}
+        await stage.transport.send(transport.sent("resourceclaims/c/status")[0])
+        transport.faults.clear()
+        await runs(stage, "p")
+        assert len(await stage.events("Scheduled")) == 1
+
+    on_faulty_stage(play)
+
+
+def test_a_refusal_is_told_once_no_earlier_write_can_be_carried_out_any_more() -> None:
+    async def play(stage: Stage, transport: Faulty) -> None:
+        for _ in range(5):
+            transport.fail("resourceclaims/c/status")
+        for _ in range(100):
+            transport.fail("resourceclaims/c/status", status(403, "Forbidden", "no rights"))
+        on_n0 = {"kubernetes.io/hostname": "n0"}
+        await stage.create(pod("p", claim="c", nodeSelector=on_n0), pod("q", claim="rival", nodeSelector=on_n0))
+        await asyncio.sleep(90)
+        assert any("no rights" in event["note"] for event in await stage.events("FailedScheduling"))
+        assert (await stage.nodes_of_pods())["q"] == "n0"
+
+    on_faulty_stage(play)
+
+
 def attached(at: str, **conditions: str) -> Raw:
     """The status that a driver reports for the device."""
     listed = [

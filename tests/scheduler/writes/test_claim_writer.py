@@ -508,6 +508,37 @@ def test_a_server_that_is_too_busy_after_an_answer_was_lost_is_asked_what_became
     run_virtual(main)
 
 
+@pytest.mark.parametrize("executed", [False, True])
+def test_a_refusal_after_an_answer_was_lost_says_nothing_of_what_was_sent_before(executed: bool) -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+        world.faulty.fail(STATUS, executed=executed)
+        world.faulty.fail(STATUS, status(403, "Forbidden", "no rights"))
+        wanted = world.claims().allocate_and_reserve(claim, allocation(), pod)
+        if executed:
+            assert await wanted == await world.live()
+        else:
+            with pytest.raises(UnknownOutcomeError, match="cut"):
+                await wanted
+
+    run_virtual(main)
+
+
+def test_no_longer_being_the_scheduler_says_nothing_of_what_was_sent_before() -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await world.claim(), PodRef.of(await world.pod())
+
+        def lose() -> None:
+            world.may_write = False
+
+        world.faulty.faults.append(Fault(STATUS, before=lose, executed=True))
+        assert await world.claims().allocate_and_reserve(claim, allocation(), pod) == await world.live()
+
+    run_virtual(main)
+
+
 def test_a_write_that_took_effect_after_all_the_conflicts_is_not_given_up() -> None:
     async def main(clock: VirtualClock) -> None:
         world = World(clock)
