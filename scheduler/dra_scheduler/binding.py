@@ -15,7 +15,6 @@
 from __future__ import annotations
 
 import asyncio
-import enum
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -35,6 +34,7 @@ from dra_scheduler.device_wait import DEVICES, DevicesNotReadyError, DeviceWait,
 from dra_scheduler.gang.consumers import consumer
 from dra_scheduler.gang.together import GroupBrokenError, Together
 from dra_scheduler.locks import Locks
+from dra_scheduler.released import Released
 from dra_scheduler.rivals import RivalError, check_rivals
 from dra_scheduler.settings import Settings
 from dra_scheduler.signals import Signals
@@ -79,14 +79,6 @@ class BindOutcome:
     conflict: bool = False
     refused: bool = False
     contested: int = 0
-
-
-class Released(enum.Enum):
-    """What became of an attempt to take back a reservation or an allocation."""
-
-    DONE = "done"
-    IN_USE = "somebody else uses it"
-    FAILED = "not known, or refused: to be tried again"
 
 
 @dataclass(slots=True)
@@ -359,7 +351,7 @@ class Binder:
 
     async def discard(self, claim: Claim, pod: PodRef) -> Released:
         """Delete the claim for extended resources that an earlier attempt has left."""
-        return Released.DONE if await self._special.discard(claim, pod) else Released.FAILED
+        return await self._special.discard(claim, pod)
 
     async def release(
         self, claim: Claim, pod: PodRef | GroupRef, *, deallocate: bool, may: Callable[[], bool] = lambda: True

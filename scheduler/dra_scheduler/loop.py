@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from dra_scheduler.binding import Binder, BindOutcome, Released
+from dra_scheduler.binding import Binder, BindOutcome
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_info import PodInfo
 from dra_scheduler.cycle.cycle import Cycle
@@ -18,6 +18,7 @@ from dra_scheduler.gang.work import GroupWork
 from dra_scheduler.queue.entry import Entry
 from dra_scheduler.queue.scheduling_queue import SchedulingQueue
 from dra_scheduler.quota_watch import QuotaWatch
+from dra_scheduler.released import Released
 from dra_scheduler.report.reporter import Reporter
 from dra_scheduler.slots import Slot
 from dra_scheduler.supervision import Supervisor
@@ -207,7 +208,8 @@ class ScheduleLoop:
         for uid in reject.release:
             claim = self._cluster.claims.by_uid(uid)
             if claim is not None and claim.special and claim.owner_uid == pod.uid:
-                if await self._binder.discard(claim, PodRef(pod.namespace, pod.name, pod.uid)) is Released.DONE:
+                discarded = await self._binder.discard(claim, PodRef(pod.namespace, pod.name, pod.uid))
+                if discarded is not Released.FAILED:
                     return DELETED, False
                 failed = True
                 continue
@@ -233,7 +235,7 @@ class ScheduleLoop:
         if reject.kind == "error":
             self.counts.errors += 1
             self._queue.retry(pod.uid, message, error=True, explain=reject.explain)
-        elif done == DELETED:
+        elif done == DELETED and self._cluster.claims.special_of(pod.uid) is None:
             self._queue.retry(pod.uid, message, error=False)
         elif failed or not reject.plugins:
             # Nothing that happens is known to help: time does.

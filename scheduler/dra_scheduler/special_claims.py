@@ -2,6 +2,8 @@
 
 decided: devices assumed for a made-up uid --create--> assumed for the claim --status--> allocated, reserved
                                                           --pod status--> known to kubelet | failure: deleted
+
+A claim that was deleted holds its devices until it is gone, which others may delay by finalizers of theirs.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.client.errors import ApiStatusError
 from dra_scheduler.cycle.decision import SpecialPlan
+from dra_scheduler.released import Released
 from dra_scheduler.writes.claim_writer import ClaimWriter
 from dra_scheduler.writes.errors import ClaimLostError, WriteError
 from dra_scheduler.writes.pod_status_writer import PodStatusWriter
@@ -64,19 +67,22 @@ class SpecialClaims:
         ]
         await self._pods.extended_claim(pod, claim.name, mappings)
 
-    async def discard(self, claim: Claim, pod: PodRef) -> bool:
-        """Delete the claim of a pod that was not bound with it; whether it is done.
+    async def discard(self, claim: Claim, pod: PodRef) -> Released:
+        """Delete the claim of a pod that was not bound with it.
 
         What the pod's status says of it stays: API servers refuse to clear it, the next claim's name replaces it.
         """
         ref = ClaimRef(claim.namespace, claim.name, claim.uid)
         try:
-            await self._special.remove(ref, pod)
+            left = await self._special.remove(ref, pod)
         except (WriteError, ApiStatusError, TransportError) as error:
             _log.warning("not deleted, the next attempt does it pod=%s claim=%s error=%s", pod, ref, error)
-            return False
+            return Released.FAILED
+        if left is not None:
+            self._cluster.learn_claim(left)
+            return Released.LINGERS
         self._cluster.apply_claim(claim.raw, None)
-        return True
+        return Released.DONE
 
 
 def _requests(plan: SpecialPlan) -> list[dict[str, Any]]:

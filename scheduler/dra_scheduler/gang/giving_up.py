@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dra_scheduler.binding import Binder, Released
+from dra_scheduler.binding import Binder
 from dra_scheduler.cache.claim_store import Claim
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.pod_group import PodGroup
@@ -26,6 +26,7 @@ from dra_scheduler.gang.consumers import group_ref
 from dra_scheduler.gang.group_cycle import GroupDecision
 from dra_scheduler.gang.rules import GROUP_CLAIMS
 from dra_scheduler.queue.hints import uses
+from dra_scheduler.released import Released
 from dra_scheduler.writes.refs import GroupRef, PodRef
 
 DEALLOCATED = "deallocation of ResourceClaim completed"

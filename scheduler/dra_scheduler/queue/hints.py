@@ -68,7 +68,10 @@ class Hints:
     def _claim_changed(self, pod: PodInfo, event: ClaimChanged) -> bool:
         change = event.change
         if not change.freed:
-            if change.removed or not uses(pod, change.claim.namespace, change.claim.name):
+            if change.removed:
+                # The pod's claim of an earlier attempt has to be gone before it can have another.
+                return change.claim.special and change.claim.owner_uid == pod.uid
+            if not uses(pod, change.claim.namespace, change.claim.name):
                 return False
             if not (change.added or change.status):
                 # A finalizer or an annotation.

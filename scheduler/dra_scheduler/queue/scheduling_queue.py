@@ -339,8 +339,9 @@ class SchedulingQueue:
             group = self._by_group.get(group_of(event), ())
             return (entry for entry in map(self._entries.__getitem__, group) if entry.place in _WAITING)
         if isinstance(event, ClaimChanged):
-            uids = self._by_claim.get((event.change.claim.namespace, event.change.claim.name), ())
-            using = [entry for entry in map(self._entries.__getitem__, uids) if entry.place in _WAITING]
+            claim = event.change.claim
+            uids = {*self._by_claim.get(claim.key, ()), *((claim.owner_uid,) if claim.special else ())}
+            using = [entry for entry in map(self._entries.get, uids) if entry and entry.place in _WAITING]
             if not event.change.freed:
                 return using
             gated = [entry for entry in using if entry.place is Place.GATED]

@@ -2,6 +2,7 @@
 
 make:   POST --2xx--> made | 409, no answer -> read by name: ours (made) | another's: another name | none: once more
 remove: read claim and pod -> pod has a node: stays | finalizer off -> DELETE with uid and resourceVersion -> gone
+                                                                    | finalizers of others: there until they are off
 
 The name is made up here, not by the API server: a POST whose answer got lost is repeated under the same name, and finds
 what the first one made.
@@ -86,8 +87,8 @@ class SpecialClaimWriter:
                 raise ClaimRefusedError(meta["namespace"], meta["generateName"], error.message) from error
         raise ClaimRefusedError(meta["namespace"], meta["generateName"], "no free name was found")
 
-    async def remove(self, claim: ClaimRef, pod: PodRef) -> None:
-        """Delete the claim unless its pod has a node. It is gone when this returns.
+    async def remove(self, claim: ClaimRef, pod: PodRef) -> Object | None:
+        """Delete the claim unless its pod has a node. None: it is gone; else it is as returned until others let it go.
 
         Raises ClaimLostError (in use), UnknownOutcomeError, NotWriterError, or what the server insists on.
         """
@@ -97,12 +98,11 @@ class SpecialClaimWriter:
             try:
                 live = to_v1(await self._api.get(path))
                 if live["metadata"]["uid"] != claim.uid:
-                    return
+                    return None
                 await self._check_unused(live, claim, pod)
-                await self._delete_once(path, live)
-                return
+                return await self._delete_once(path, live)
             except NotFoundError:
-                return
+                return None
             except (ConflictError, TransportError) as error:
                 cause = error
             except ApiStatusError as error:
@@ -111,17 +111,18 @@ class SpecialClaimWriter:
                 cause = error
         raise UnknownOutcomeError(f"ResourceClaim {claim}: could not be deleted: {cause}") from cause
 
-    async def _delete_once(self, path: str, live: Object) -> None:
+    async def _delete_once(self, path: str, live: Object) -> Object | None:
         meta = live["metadata"]
         kept = [each for each in meta.get("finalizers") or () if each != FINALIZER]
         if len(kept) < len(meta.get("finalizers") or ()):
             change = {"metadata": {"resourceVersion": meta["resourceVersion"], "finalizers": kept}}
-            meta = to_v1(await self._api.patch(path, change))["metadata"]
-        if meta.get("deletionTimestamp"):
-            return  # that was what it waited for
-        await self._api.delete(
-            path, {"preconditions": {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}}
-        )
+            live = to_v1(await self._api.patch(path, change))
+            meta = live["metadata"]
+        if not meta.get("deletionTimestamp"):
+            preconditions = {"uid": meta["uid"], "resourceVersion": meta["resourceVersion"]}
+            answer = await self._api.delete(path, {"preconditions": preconditions})
+            live = to_v1(answer) if meta.get("finalizers") else live
+        return live if meta.get("finalizers") else None
 
     async def _check_unused(self, live: Object, claim: ClaimRef, pod: PodRef) -> None:
         """Raise ClaimLostError if somebody may be using the claim: its pod on a node, or another pod."""

@@ -17,6 +17,8 @@ from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.settings import Settings
 from support.cutting import EXPIRED
+from support.faulty import Faulty
+from support.invariants import check_invariants
 from support.known import decide, known_cluster, make_cycle
 from support.objects import make_allocation, make_claim, make_class, make_node, make_pod, make_slice
 from support.refusing import Refusing
@@ -216,6 +218,51 @@ def test_the_claim_of_an_earlier_attempt_is_deleted_and_made_anew() -> None:
     bound, claim = on_stage(play)
     assert bound["spec"]["nodeName"] == "n1"
     assert claim["metadata"]["name"] != "p-extended-resources-0"
+
+
+async def left_over(stage: Stage, finalizers: list[str], allocation: Raw | None) -> Raw:
+    """A pod, and the claim that an earlier attempt has made for it."""
+    await stage.create(asks("p"))
+    owner = {"apiVersion": "v1", "kind": "Pod", "name": "p", "controller": True}
+    left = claim("p-extended-resources-0")
+    left["metadata"] |= {
+        "annotations": {ANNOTATION: "true"},
+        "finalizers": finalizers,
+        "ownerReferences": [owner | {"uid": (await stage.pod("p"))["metadata"]["uid"]}],
+    }
+    await stage.create(left)
+    if allocation is not None:
+        await stage.patch(left, {"status": {"allocation": allocation}}, "status")
+    return left
+
+
+@pytest.mark.parametrize("allocated", [True, False])
+def test_a_claim_that_somebody_else_protects_keeps_its_device_and_its_pod_until_it_is_gone(allocated: bool) -> None:
+    async def play(stage: Stage) -> None:
+        await stage.kill()
+        await cluster(stage, devices=1)
+        allocation = make_allocation("gpu-0-0", node="n1") if allocated else None
+        finalizers = ["resource.kubernetes.io/delete-protection", "example.com/hold"]
+        left = await left_over(stage, finalizers, allocation)
+        transport = Faulty(stage.transport)
+        await stage.start(transport)
+        await stage.settle(30)
+        if allocated:
+            await stage.create(asks("q"))
+            await stage.settle(30)
+            assert (await stage.nodes_of_pods())["q"] == ""
+            await stage.delete(asks("q"))
+            await stage.settle(30)
+        assert (await stage.nodes_of_pods())["p"] == ""
+        assert (await only_claim(stage))["metadata"]["deletionTimestamp"]
+        assert len(transport.sent("GET /apis/resource.k8s.io/v1/namespaces/default/resourceclaims/p-")) < 10
+        assert "deletion of ResourceClaim completed" in (await stage.condition("p"))[2]
+        await stage.patch(left, {"metadata": {"finalizers": None}})
+        await stage.settle(30)
+        await check_invariants(stage)
+        assert (await stage.nodes_of_pods())["p"] == "n1"
+
+    on_stage(play)
 
 
 def test_a_quota_that_refuses_the_claim_leaves_the_pod_unschedulable_until_it_does_not() -> None:

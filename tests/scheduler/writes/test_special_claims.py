@@ -128,6 +128,27 @@ def test_a_claim_that_nobody_uses_is_removed_whatever_gets_lost(lost: str) -> No
     run_virtual(main)
 
 
+def test_a_claim_that_somebody_else_protects_is_deleted_and_still_there_and_says_so() -> None:
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        claim, pod = await made(world)
+        path = RESOURCE_CLAIM.path(namespace=NS, name=claim["metadata"]["name"])
+        await world.others.patch(path, {"metadata": {"finalizers": [FINALIZER, "example.com/hold"]}})
+        for lost in ("", "DELETE"):
+            if lost:
+                world.faulty.fail(lost, executed=True)
+            left = await writer(world).remove(ClaimRef.of(claim), pod)
+            assert left is not None
+            assert left == await world.live(path)
+            assert left["metadata"]["finalizers"] == ["example.com/hold"]
+            assert left["metadata"]["deletionTimestamp"]
+        assert len(world.faulty.sent("DELETE")) == 1
+        await world.others.patch(path, {"metadata": {"finalizers": None}})
+        assert await writer(world).remove(ClaimRef.of(claim), pod) is None
+
+    run_virtual(main)
+
+
 def test_a_claim_whose_pod_has_a_node_stays() -> None:
     async def main(clock: VirtualClock) -> None:
         world = World(clock)
