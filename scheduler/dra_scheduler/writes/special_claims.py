@@ -1,6 +1,7 @@
 """Making and deleting the claim for a pod's extended resources (KEP-5004).
 
 make:   POST --2xx--> made | 409, no answer -> read by name: ours (made) | another's: another name | none: once more
+make:   refused -> read by name: ours (an answer got lost) | none: refused
 remove: read claim and pod -> pod has a node: stays | finalizer off -> DELETE with uid and resourceVersion -> gone
                                                                     | finalizers of others: there until they are off
 
@@ -84,6 +85,9 @@ class SpecialClaimWriter:
             except ApiStatusError as error:
                 if error.status in REPEATABLE:
                     raise UnknownOutcomeError(f"ResourceClaim {meta['namespace']}/{meta['name']}: {error}") from error
+                found = await self._find(meta)
+                if found is not None:
+                    return found
                 raise ClaimRefusedError(meta["namespace"], meta["generateName"], error.message) from error
         raise ClaimRefusedError(meta["namespace"], meta["generateName"], "no free name was found")
 

@@ -110,6 +110,24 @@ def test_what_the_server_refuses_is_told_with_its_reason() -> None:
     run_virtual(main)
 
 
+def test_a_claim_that_was_made_before_the_server_refuses_a_second_one_is_found() -> None:
+    """Its own place in the quota is what the first one has taken."""
+
+    async def main(clock: VirtualClock) -> None:
+        world = World(clock)
+        pod = PodRef.of(await world.pod())
+        body = writer(world).body(pod, REQUESTS)
+        world.faulty.fail(POST, executed=True)
+        for _ in range(2):
+            world.faulty.fail(POST, status(403, "Forbidden", "exceeded quota: devices"))
+        with pytest.raises(UnknownOutcomeError):
+            await writer(world).make(body)
+        (claim,) = await claims(world)
+        assert (await writer(world).make(body))["metadata"]["uid"] == claim["metadata"]["uid"]
+
+    run_virtual(main)
+
+
 @pytest.mark.parametrize("lost", ["", "PATCH", "DELETE", "GET"])
 def test_a_claim_that_nobody_uses_is_removed_whatever_gets_lost(lost: str) -> None:
     async def main(clock: VirtualClock) -> None:
