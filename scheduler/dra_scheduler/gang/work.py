@@ -26,6 +26,7 @@ from dra_scheduler.writes.group_condition_writer import GroupConditionWriter
 UNSCHEDULABLE = "Unschedulable"
 SCHEDULER_ERROR = "SchedulerError"
 SCHEDULED = "Scheduled"
+STILL_UNDONE = "waiting until what the last attempt of its pod group has written is taken back"
 PATIENCE = 1.0
 """Seconds for which a group with too few pods that can be tried is not spoken of: their claims are just being made."""
 
@@ -81,6 +82,12 @@ class GroupWork:
     async def schedule(self, popped: Entry, loop: Loop) -> None:
         """Decide the group of a pod that was popped, together with its other pods in the queue."""
         entries = self._queue.take_group(popped)
+        together = self._together.get(group_key(popped.pod))
+        if together is not None and together.broken:
+            # Nobody can join it, and what it has written, perhaps without knowing, is still the group's.
+            for entry in entries:
+                self._queue.retry(entry.pod.uid, STILL_UNDONE, error=True)
+            return
         decision = await self._cycle.decide(group_key(popped.pod), [entry.pod for entry in entries])
         if decision is not None and not decision.short:
             self._short_since.pop(group_key(popped.pod), None)

@@ -193,6 +193,24 @@ def test_a_pod_that_is_deleted_on_the_way_takes_the_others_back() -> None:
     on_faulty_stage(play)
 
 
+def test_a_gang_is_not_decided_anew_before_all_that_its_last_round_has_written_is_known_and_taken_back() -> None:
+    async def play(stage: Stage, transport: Faulty) -> None:
+        for _ in range(100):
+            transport.fail("resourceclaims/b-gpu")
+        await stage.create(member("a", template="gpu"), member("b", template="gpu"))
+        await asyncio.sleep(2)
+        await stage.delete(member("a"))
+        await stage.create(member("c", template="gpu"))
+        await asyncio.sleep(20)
+        assert transport.sent("PATCH /apis/resource.k8s.io/v1/namespaces/default/resourceclaims/c-gpu") == []
+        transport.faults.clear()
+        await stage.settle(60)
+        assert set((await stage.nodes_of_pods()).values()) == set(NODES)
+        await check_invariants(stage)
+
+    on_faulty_stage(play)
+
+
 def test_with_one_place_for_writing_a_gang_gets_on_all_the_same() -> None:
     async def play(stage: Stage) -> None:
         await stage.create(device_class(), template(), pod_group())
