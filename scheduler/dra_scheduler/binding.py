@@ -47,6 +47,7 @@ from dra_scheduler.writes.claim_bodies import reserved_for
 from dra_scheduler.writes.claim_writer import ClaimWriter
 from dra_scheduler.writes.condition_writer import ConditionWriter
 from dra_scheduler.writes.errors import (
+    BindingPermissionError,
     BindLostError,
     ClaimLostError,
     ClaimRefusedError,
@@ -295,7 +296,7 @@ class Binder:
             except UnknownOutcomeError as error:
                 unknown_at = self._clock.monotonic()
                 _log.warning("outcome of a write is unknown, asking again: %s", error)
-            except (ApiStatusError, NotWriterError) as error:
+            except (ApiStatusError, BindingPermissionError, NotWriterError) as error:
                 if unknown_at is None or self._clock.monotonic() - unknown_at >= REQUEST_TIMEOUT:
                     raise
                 _log.warning("refused, but what was sent before may still take effect, asking again: %s", error)
