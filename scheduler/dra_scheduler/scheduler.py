@@ -172,7 +172,7 @@ class Scheduler:
         self._supervisor.for_ever("condition writer", conditions.run())
         self.background_writers = {"events": events, "conditions": conditions}
         reporter = self._intake.reporter = self._reporter(events, conditions)
-        claims = ClaimWriter(api, served, clock, random, may_write)
+        claims = ClaimWriter(api, served, clock, random, may_write, seen=self.cluster.learn_claim)
         pods = PodStatusWriter(api, random, may_write)
         binder = Binder(
             self.cluster,

@@ -10,7 +10,7 @@ that was repeated after an unnoticed success ends in a conflict, which reading r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -50,11 +50,20 @@ class ClaimWriter:
     """Writes allocations and reservations of ResourceClaims, all in the served version of resource.k8s.io."""
 
     def __init__(
-        self, api: Api, served: Served, clock: Clock, random: Random, may_write: MayWrite = lambda: True
+        self,
+        api: Api,
+        served: Served,
+        clock: Clock,
+        random: Random,
+        may_write: MayWrite = lambda: True,
+        *,
+        seen: Callable[[Object], None] = lambda claim: None,
     ) -> None:
+        """`seen` is told every claim that was read, whatever becomes of the write: what it holds is in use."""
         self._api = GuardedApi(api, random, may_write)
         self._served = served
         self._clock = clock
+        self._seen = seen
         self._undoing = Undoing(self._api, served)
 
     async def allocate_and_reserve(
@@ -120,7 +129,9 @@ class ClaimWriter:
             raise UnknownOutcomeError(f"ResourceClaim {claim}: cannot be read after a failed write: {error}") from (
                 cause or error
             )
-        return to_v1(answer)
+        live = to_v1(answer)
+        self._seen(live)
+        return live
 
     def _check(
         self, live: Mapping[str, Any], wanted: Mapping[str, Any], consumer: Consumer, seen: Mapping[str, Any], new: bool
@@ -129,16 +140,17 @@ class ClaimWriter:
         ref = ClaimRef.of(seen)
         if live["metadata"]["uid"] != ref.uid:
             raise ClaimLostError(str(ref), "deleted and created anew meanwhile")
+        allocated = allocation_of(live)
+        if allocated is None and not new:
+            raise ClaimLostError(str(ref), "deallocated meanwhile")
+        if allocated is not None and first_difference(wanted, allocated) is not None:
+            raise ClaimLostError(str(ref), "allocated otherwise meanwhile")
+        if allocated is not None and is_reserved(live, consumer):
+            # Also if it has been deleted since: in use it stays.
+            return True
         if live["metadata"].get("deletionTimestamp"):
             raise ClaimLostError(str(ref), "is being deleted")
-        allocated = allocation_of(live)
-        if allocated is None:
-            if not new:
-                raise ClaimLostError(str(ref), "deallocated meanwhile")
-            return False
-        if first_difference(wanted, allocated) is not None:
-            raise ClaimLostError(str(ref), "allocated otherwise meanwhile")
-        return is_reserved(live, consumer)
+        return False
 
     async def _write_once(self, claim: Object, wanted: Mapping[str, Any], consumer: Consumer) -> Object:
         """Finalizer, then status, then compare."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
-from dra_api.transport import Response
+from dra_api.transport import Request, Response, Transport
 from dra_scheduler.device_wait import Held
 from dra_scheduler.settings import Settings
 from dra_scheduler.writes.errors import ClaimLostError
@@ -110,6 +112,65 @@ def test_devices_that_were_freed_before_a_pods_turn_to_write_its_shared_claim_ca
         assert scheduler is not None
         assert scheduler.counts.contested == 0, "that was no rival's device"
         assert "allocation" not in (await stage.claims())["d"]["status"]
+
+    on_stage(play, start=False)
+
+
+class Lagging:
+    """Nothing of what happens to claims is told by their watch before `go` is set."""
+
+    def __init__(self, inner: Transport) -> None:
+        self._inner = inner
+        self.go = asyncio.Event()
+
+    async def send(self, request: Request) -> Response:
+        return await self._inner.send(request)
+
+    @asynccontextmanager
+    async def watch(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
+        async with self._inner.watch(request) as lines:
+            yield self._late(lines) if request.path.endswith("/resourceclaims") else lines
+
+    async def _late(self, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for line in lines:
+            await self.go.wait()
+            yield line
+
+
+def test_the_device_of_a_claim_that_was_read_is_taken_before_the_watch_tells_it() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.create(device_class(), node("n0"), resource_slice("n0", 1), claim("c"), claim("d"))
+        await stage.create(node("n1"), resource_slice("n1", 1))
+        lagging = Lagging(stage.transport)
+        transport = Faulty(lagging)
+        await stage.start(transport)
+        await stage.settle()
+        theirs = {"status": {"allocation": make_allocation("gpu-0-0", node="n1")}}
+        transport.meanwhile(CLAIM_STATUS, lambda: stage.patch(claim("c"), theirs, "status"))
+        # The next attempt does not get so far.
+        transport.fail(CLAIM_STATUS, status(403, "Forbidden"))
+        await stage.create(pod("p", claim="c"))
+        await asyncio.sleep(0.5)
+        await stage.create(pod("q", claim="d", nodeSelector={"kubernetes.io/hostname": "n1"}))
+        await asyncio.sleep(5)
+        assert (await stage.nodes_of_pods())["q"] == ""
+        lagging.go.set()
+
+    on_stage(play, start=False)
+
+
+def test_a_claim_that_is_deleted_after_it_was_written_without_an_answer_is_used_all_the_same() -> None:
+    async def play(stage: Stage) -> None:
+        await stage.create(device_class(), node("n0"), resource_slice("n0", 1), claim("c"), claim("d"))
+        transport = Faulty(stage.transport)
+        await stage.start(transport)
+        await stage.settle()
+        transport.fail(CLAIM_STATUS, executed=True)
+        transport.meanwhile(CLAIM_STATUS, lambda: stage.delete(claim("c")))
+        await stage.create(pod("p", claim="c"), pod("q", claim="d"))
+        await stage.settle(30)
+        await check_invariants(stage)
+        assert await stage.nodes_of_pods() == {"p": "n0", "q": ""}
 
     on_stage(play, start=False)
 
