@@ -341,7 +341,8 @@ class SchedulingQueue:
         if isinstance(event, ClaimChanged):
             claim = event.change.claim
             uids = {*self._by_claim.get(claim.key, ()), *((claim.owner_uid,) if claim.special else ())}
-            using = [entry for entry in map(self._entries.get, uids) if entry and entry.place in _WAITING]
+            known = [self._entries[uid] for uid in uids if uid in self._entries]
+            using = [entry for entry in known if entry.place in _WAITING]
             if not event.change.freed:
                 return using
             gated = [entry for entry in using if entry.place is Place.GATED]
