@@ -113,14 +113,22 @@ def _ratio(found: Spread | None) -> str:
 def workloads(rounds: list[Round]) -> Iterator[str]:
     """Medians of scheduler_perf, a line for each workload."""
     yield WORKLOADS_TEXT
+    days = sorted({one.date for one in rounds})
+    when = days[0] if len(days) == 1 else f"from {days[0]} to {days[-1]}"
+    yield f"Measured {when} at {', '.join(dict.fromkeys(one.commit for one in rounds))}.\n"
     yield from _head("workload", "rounds", "ours", SCHEDULER, f"of {SCHEDULER}")
     for name in sorted({one.workload for one in rounds}):
         own = [one for one in rounds if one.workload == name]
-        ours = Spread.of([one.ours for one in own]).text(1)
-        reference = Spread.of([one.reference for one in own]).text(1)
-        shown = Spread.of([one.ratio for one in own]).text(2)
+        ours = _spread([one.ours for one in own], 1)
+        reference = _spread([one.reference for one in own], 1)
+        shown = _spread([one.ratio for one in own], 2)
         yield _line(name.removeprefix("dra/"), len(own), ours, reference, shown)
     yield ""
+
+
+def _spread(values: list[float], digits: int) -> str:
+    """A single value has none."""
+    return Spread.of(values).text(digits) if len(values) > 1 else f"{values[0]:.{digits}f}"
 
 
 def profile(accounts: list[dict[str, Any]]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dra_bench.cluster.row import Row
 from dra_bench.performance_page import memory, profile, races, workloads
+from dra_bench.upstream.rounds import Round
 
 
 def test_medians_and_ratios_of_races_are_taken_over_rounds() -> None:
@@ -33,6 +34,8 @@ def test_memory_has_a_line_for_each_size() -> None:
 
 
 def test_a_workload_of_kubernetes_shows_medians_and_the_spread_of_the_ratios() -> None:
-    measured = {"workload": "dra/Some/half", "ours": [30.0, 10.0, 20.0], "reference": [10.0, 10.0, 10.0]}
-    text = "\n".join(workloads([measured]))
-    assert "| Some/half | 3 | 20.0 | 10.0 | 2.00 (1.00-3.00) |" in text
+    rounds = [Round("dra/Some/half", ours, 10.0, "2026-01-02", "abc", 9.0) for ours in (30.0, 10.0, 20.0)]
+    text = "\n".join(workloads([*rounds, Round("dra/Other/empty", 30.0, 20.0, "2026-01-01", "def", 9.0)]))
+    assert "| Some/half | 3 | 20.0 (10.0-30.0) | 10.0 (10.0-10.0) | 2.00 (1.00-3.00) |" in text
+    assert "| Other/empty | 1 | 30.0 | 20.0 | 1.50 |" in text
+    assert "Measured from 2026-01-01 to 2026-01-02 at abc, def." in text
