@@ -12,7 +12,11 @@ from typing import Any
 
 def version_of(raw: Mapping[str, Any]) -> int:
     """Return the object's resourceVersion as a number; 0 for one that is no number, which is newer than nothing."""
-    text = raw["metadata"].get("resourceVersion") or ""
+    return version_number(raw["metadata"].get("resourceVersion") or "")
+
+
+def version_number(text: str) -> int:
+    """Return a resourceVersion as a number; 0 for one that is no number."""
     return int(text) if text.isascii() and text.isdigit() else 0
 
 

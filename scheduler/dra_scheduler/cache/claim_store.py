@@ -135,7 +135,7 @@ class ClaimStore:
         claim = (
             self._by_uid.get(uid) or self._expected.get(uid) or (self._special.get(pod_uid) if pod_uid != uid else None)
         )
-        return None if claim is None else (claim.namespace, claim.name)
+        return None if claim is None else claim.key
 
     def special_of(self, pod_uid: str) -> Claim | None:
         """Return the claim that exists for the extended resources of a pod."""
@@ -174,7 +174,7 @@ class ClaimStore:
         claim = self._by_uid.pop(uid, None)
         if claim is None:
             return None
-        if self._by_key.get((claim.namespace, claim.name)) is claim:
+        if self._by_key.get(claim.key) is claim:
             del self._by_key[claim.namespace, claim.name]
         if self._special.get(claim.owner_uid) is claim:
             del self._special[claim.owner_uid]
@@ -231,7 +231,7 @@ class ClaimStore:
     def _add(self, raw: Mapping[str, Any]) -> Claim:
         meta = raw["metadata"]
         claim = Claim(meta["uid"], meta["namespace"], meta["name"], raw)
-        replaced = self._by_key.get((claim.namespace, claim.name))
+        replaced = self._by_key.get(claim.key)
         if replaced is not None:
             self.remove(replaced.uid)
         owners = [o for o in meta.get("ownerReferences") or () if o.get("controller")]

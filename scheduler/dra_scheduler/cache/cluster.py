@@ -41,7 +41,7 @@ from dra_scheduler.queue.events import (
     PodPlaced,
     QuotaChanged,
 )
-from dra_scheduler.versions import version_of
+from dra_scheduler.versions import version_number, version_of
 
 Raw = Mapping[str, Any]
 _log = logging.getLogger(__name__)
@@ -194,7 +194,7 @@ class Cluster:
 
         One that is known from the answer to its creation only, and was deleted while no watch told of it, goes.
         """
-        as_of = version_of({"metadata": {"resourceVersion": version}})
+        as_of = version_number(version)
         for claim in [self.claims.by_uid(uid) for uid in self._unseen_claims]:
             if claim is not None and claim.key not in present and version_of(claim.raw) <= as_of:
                 self._claim_gone(claim.uid)

@@ -50,7 +50,7 @@ def is_same(sent: Any, answered: Any) -> bool:
 
 def gate_of(path: str) -> str | None:
     """Return the feature gate that a path from `first_difference` depends on; None: none is known."""
-    for part in path.replace("]", "").replace("[", ".").split("."):
+    for part in _parts(path):
         if part in GATES:
             return GATES[part]
     return None
@@ -61,13 +61,17 @@ def is_dropped(path: str, answered: Mapping[str, Any]) -> bool:
 
     Another value there is nothing that a server makes of what was sent: somebody else has written it.
     """
-    parts = path.replace("]", "").replace("[", ".").split(".")
+    parts = _parts(path)
     value: Any = answered
     for part in parts:
         value = value[int(part)] if isinstance(value, list) else value.get(part)
         if value is None:
             break
     return parts[-1] in GATES and not _present(value)
+
+
+def _parts(path: str) -> list[str]:
+    return path.replace("]", "").replace("[", ".").split(".")
 
 
 def _mapping(sent: Mapping[str, Any], answered: Mapping[str, Any], path: str) -> str | None:
