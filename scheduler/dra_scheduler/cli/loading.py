@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ from dra_api.manifests import Document, Problem
 from dra_api.references import find_resource
 from dra_embedded.server import EmbeddedServer
 from dra_embedded.status import StatusError
-from dra_scheduler.cache.required_features import DECLARED_SINCE
+from dra_scheduler.survey.assumed_nodes import ALLOCATABLE, assumed_node, named_nodes, said
 
 Object = dict[str, Any]
 
@@ -27,12 +27,6 @@ _ORDER = (
     "Pod",
 )
 _EXISTING_NAMESPACES = frozenset({"default", "kube-system"})
-ASSUMED_ALLOCATABLE: Mapping[str, str] = {
-    "cpu": "64",
-    "memory": "256Gi",
-    "ephemeral-storage": "1Ti",
-    "pods": "110",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,21 +95,9 @@ def _missing_namespaces(given: list[Document]) -> list[Object]:
 def _missing_nodes(given: list[Document], result: Plan) -> list[Object]:
     if any(d.object["kind"] == "Node" for d in given):
         return []
-    specs = [d.object["spec"] for d in given if d.object["kind"] == "ResourceSlice"]
-    names = {spec["nodeName"] for spec in specs if spec.get("nodeName")}
-    names |= {device["nodeName"] for spec in specs for device in spec.get("devices") or [] if device.get("nodeName")}
-    if names:
-        result.assumed.append(f"no Node in the files: assumed the {len(names)} that ResourceSlices name")
-    return [_assumed_node(name) for name in sorted(names)]
-
-
-def _assumed_node(name: str) -> Object:
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}},
-        "status": {"allocatable": dict(ASSUMED_ALLOCATABLE), "declaredFeatures": list(DECLARED_SINCE)},
-    }
+    names = named_nodes(d.object["spec"] for d in given if d.object["kind"] == "ResourceSlice")
+    result.assumed.extend(said(names))
+    return [assumed_node(name) for name in names]
 
 
 def _with_allocatable(obj: Object, result: Plan) -> Object:
@@ -126,6 +108,6 @@ def _with_allocatable(obj: Object, result: Plan) -> Object:
     if status.get("allocatable"):
         return obj
     if not status.get("capacity"):
-        wanted = ", ".join(f"{name} {amount}" for name, amount in ASSUMED_ALLOCATABLE.items())
+        wanted = ", ".join(f"{name} {amount}" for name, amount in ALLOCATABLE.items())
         result.assumed.append(f"Node {obj['metadata']['name']} has no status.allocatable: assumed {wanted}")
-    return {**obj, "status": {**status, "allocatable": dict(status.get("capacity") or ASSUMED_ALLOCATABLE)}}
+    return {**obj, "status": {**status, "allocatable": dict(status.get("capacity") or ALLOCATABLE)}}

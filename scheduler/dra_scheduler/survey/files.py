@@ -9,7 +9,7 @@ from typing import Any
 
 from dra_api.manifests import Document
 from dra_api.references import NODE, POD, RESOURCE_CLAIM, RESOURCE_CLAIM_TEMPLATE, find_resource
-from dra_scheduler.cache.required_features import DECLARED_SINCE
+from dra_scheduler.survey.assumed_nodes import assumed_node, named_nodes, said
 from dra_scheduler.survey.record import read_record
 from dra_scheduler.survey.snapshot import KINDS, Object, Snapshot
 from dra_scheduler.survey.times import times_in
@@ -49,23 +49,9 @@ def with_assumed_nodes(snapshot: Snapshot) -> list[str]:
     """Add the nodes that slices name if there is no node at all; returns what was assumed, in words."""
     if snapshot.of(NODE):
         return []
-    specs = [s["spec"] for s in snapshot.objects.get("ResourceSlice", [])]
-    names = {spec["nodeName"] for spec in specs if spec.get("nodeName")}
-    names |= {d["nodeName"] for spec in specs for d in spec.get("devices") or () if d.get("nodeName")}
-    room = {"cpu": "64", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "110"}
-    labels = "kubernetes.io/hostname"
-    snapshot.objects[NODE.kind] = [
-        _complete(
-            {
-                "apiVersion": "v1",
-                "kind": "Node",
-                "metadata": {"name": n, "labels": {labels: n}},
-                "status": {"allocatable": room, "declaredFeatures": list(DECLARED_SINCE)},
-            }
-        )
-        for n in sorted(names)
-    ]
-    return [f"no Node in the files: assumed the {len(names)} that ResourceSlices name"] if names else []
+    names = named_nodes(s["spec"] for s in snapshot.objects.get("ResourceSlice", []))
+    snapshot.objects[NODE.kind] = [_complete(assumed_node(name)) for name in names]
+    return said(names)
 
 
 def _complete(obj: Object) -> Object:
