@@ -50,3 +50,17 @@ def known_pod(cluster: Cluster, raw: Raw) -> PodInfo:
 def decide(cluster: Cluster, raw: Raw, cycle: Cycle | None = None) -> Bind | Reject | None:
     """Let the cluster see the pod, and decide it."""
     return asyncio.run((cycle or make_cycle(cluster)).decide(known_pod(cluster, raw)))
+
+
+def bound(cluster: Cluster, raw: Raw) -> Bind:
+    """The same, for a pod that is to find a node."""
+    decision = decide(cluster, raw)
+    assert isinstance(decision, Bind), decision
+    return decision
+
+
+def rejected(cluster: Cluster, raw: Raw) -> Reject:
+    """The same, for a pod that is to find none."""
+    decision = decide(cluster, raw)
+    assert isinstance(decision, Reject), decision
+    return decision

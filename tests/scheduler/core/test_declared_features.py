@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cache.required_features import (
     DECLARED_SINCE,
     MOUNT_OPTIONS,
@@ -18,7 +17,7 @@ from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.cycle.filters.declared_features import LACKING
 from dra_scheduler.feature_gates import FeatureGates
 from dra_scheduler.report.condition import condition_text
-from support.known import decide, known_cluster, make_cycle
+from support.known import bound, decide, known_cluster, make_cycle, rejected
 from support.objects import Raw, make_claim, make_node, make_pod, make_slice
 
 NO_DEVICES = "cannot allocate all claims"
@@ -32,18 +31,6 @@ def declaring(name: str, *features: str, **more: Any) -> Raw:
     node = make_node(name, **more)
     node["status"]["declaredFeatures"] = list(features)
     return node
-
-
-def bound(cluster: Cluster, raw: Raw) -> Bind:
-    decision = decide(cluster, raw)
-    assert isinstance(decision, Bind), decision
-    return decision
-
-
-def rejected(cluster: Cluster, raw: Raw) -> Reject:
-    decision = decide(cluster, raw)
-    assert isinstance(decision, Reject), decision
-    return decision
 
 
 @pytest.mark.parametrize(

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-import orjson
 import pytest
 
 from dra_allocator.allocator import Allocator
 from dra_api.references import RESOURCE_QUOTA
-from dra_api.transport import Request, Response, Transport
 from dra_scheduler.cycle.decision import Bind, Reject
 from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.settings import Settings
-from support.cutting import EXPIRED
 from support.faulty import Faulty
+from support.held_watch import HeldClaimWatch
 from support.invariants import check_invariants
 from support.known import decide, known_cluster, make_cycle
 from support.objects import make_allocation, make_claim, make_class, make_node, make_pod, make_slice
@@ -413,47 +410,21 @@ def test_the_claim_ends_with_its_pod_and_the_next_gets_the_device() -> None:
     assert [name.startswith("second-extended-resources-") for name in claims] == [True]
 
 
-class Deaf:
-    """From when it is `deaf` until it `hears` again, watches of claims bring nothing, and are then too old to go on."""
-
-    def __init__(self, inner: Transport) -> None:
-        self._inner = inner
-        self.deaf = False
-        self.hears = asyncio.Event()
-
-    async def send(self, request: Request) -> Response:
-        return await self._inner.send(request)
-
-    @asynccontextmanager
-    async def watch(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
-        async with self._inner.watch(request) as lines:
-            yield self._heard(lines) if request.path.endswith("/resourceclaims") else lines
-
-    async def _heard(self, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        async for line in lines:
-            if self.deaf:
-                await self.hears.wait()
-                yield orjson.dumps(EXPIRED)
-                return
-            yield line
-
-
 def test_a_claim_that_came_and_went_while_nobody_was_watching_holds_no_device() -> None:
     async def play(stage: Stage) -> None:
         await stage.kill()
-        transport = Deaf(stage.transport)
+        transport = HeldClaimWatch(stage.transport, held=False, expires=True)
         await stage.start(transport)
         await cluster(stage, devices=1)
         await stage.settle()
-        transport.deaf = True
+        transport.held = True
         await stage.create(asks("first"))
         await asyncio.sleep(5)
         assert (await stage.nodes_of_pods())["first"] == "n1"
         await stage.delete(pod("first"))
         await asyncio.sleep(5)
         assert not await stage.claims()
-        transport.deaf = False
-        transport.hears.set()
+        transport.let_go()
         await asyncio.sleep(5)
         await stage.create(asks("second"))
         await asyncio.sleep(5)

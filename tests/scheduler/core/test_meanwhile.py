@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import pytest
 
-from dra_api.transport import Request, Response, Transport
+from dra_api.transport import Response
 from dra_scheduler.device_wait import Held
 from dra_scheduler.settings import Settings
 from dra_scheduler.writes.errors import ClaimLostError
 from dra_scheduler.writes.refs import Consumer
 from support.faulty import Faulty, status
+from support.held_watch import HeldClaimWatch
 from support.invariants import check_invariants
 from support.known import known_cluster
 from support.objects import make_allocation, make_claim, newer
@@ -116,32 +115,11 @@ def test_devices_that_were_freed_before_a_pods_turn_to_write_its_shared_claim_ca
     on_stage(play, start=False)
 
 
-class Lagging:
-    """Nothing of what happens to claims is told by their watch before `go` is set."""
-
-    def __init__(self, inner: Transport) -> None:
-        self._inner = inner
-        self.go = asyncio.Event()
-
-    async def send(self, request: Request) -> Response:
-        return await self._inner.send(request)
-
-    @asynccontextmanager
-    async def watch(self, request: Request) -> AsyncIterator[AsyncIterator[bytes]]:
-        async with self._inner.watch(request) as lines:
-            yield self._late(lines) if request.path.endswith("/resourceclaims") else lines
-
-    async def _late(self, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-        async for line in lines:
-            await self.go.wait()
-            yield line
-
-
 def test_the_device_of_a_claim_that_was_read_is_taken_before_the_watch_tells_it() -> None:
     async def play(stage: Stage) -> None:
         await stage.create(device_class(), node("n0"), resource_slice("n0", 1), claim("c"), claim("d"))
         await stage.create(node("n1"), resource_slice("n1", 1))
-        lagging = Lagging(stage.transport)
+        lagging = HeldClaimWatch(stage.transport, held=True)
         transport = Faulty(lagging)
         await stage.start(transport)
         await stage.settle()
@@ -154,7 +132,7 @@ def test_the_device_of_a_claim_that_was_read_is_taken_before_the_watch_tells_it(
         await stage.create(pod("q", claim="d", nodeSelector={"kubernetes.io/hostname": "n1"}))
         await asyncio.sleep(5)
         assert (await stage.nodes_of_pods())["q"] == ""
-        lagging.go.set()
+        lagging.let_go()
 
     on_stage(play, start=False)
 

@@ -12,11 +12,11 @@ import pytest
 from dra_allocator.allocator import Allocator
 from dra_scheduler.cache.cluster import Cluster
 from dra_scheduler.cycle.cycle import Cycle
-from dra_scheduler.cycle.decision import Bind, Reject
+from dra_scheduler.cycle.decision import Bind
 from dra_scheduler.feature_gates import NEWEST_MINOR, FeatureGates
 from dra_scheduler.settings import Settings
 from support.fake_clock import START, FakeClock
-from support.known import decide, known_cluster, known_pod, some_nodes
+from support.known import bound, known_cluster, known_pod, rejected, some_nodes
 from support.objects import Raw, make_allocation, make_claim, make_class, make_node, make_pod, make_slice
 from support.stage import Stage, claim, device_class, node, on_stage, pod, resource_slice
 
@@ -43,18 +43,6 @@ def with_request(**request: Any) -> Raw:
     made = make_claim("c")
     made["spec"]["devices"]["requests"][0]["exactly"] |= request
     return made
-
-
-def bound(cluster: Cluster, raw: Raw) -> Bind:
-    decision = decide(cluster, raw)
-    assert isinstance(decision, Bind), decision
-    return decision
-
-
-def rejected(cluster: Cluster, raw: Raw) -> Reject:
-    decision = decide(cluster, raw)
-    assert isinstance(decision, Reject), decision
-    return decision
 
 
 TAINTS = [{"key": "broken", "effect": "NoSchedule"}]
