@@ -11,7 +11,7 @@ from dra_bench.cluster.row import Row, Spread, ratio, schedulers, spread
 from dra_bench.controlplane.binaries import repository_root
 from dra_bench.controlplane.flags import SCHEDULER
 from dra_bench.profile.stages import STAGES
-from dra_bench.upstream.rounds import Round, Rounds
+from dra_bench.upstream.rounds import Round, Rounds, figures
 
 RESULTS = repository_root() / "benchmarks" / "results"
 RACES = RESULTS / "cluster.json"
@@ -42,9 +42,10 @@ until the garbage collector and the claim controller have freed the devices of t
 """
 
 LONGEST = "dra/consumablecapacity/ConsumableCapacity/full_1000nodes"
+HALF_OF_IT = "dra/consumablecapacity/ConsumableCapacity/half_1000nodes"
 NOT_MEASURED = """ConsumableCapacity's `full_1000nodes` is not measured: 7,990 pods are to be scheduled before it
-begins. For half as many a round took ten minutes, and each pod costs kube-scheduler more the more there are (3.7 per
-second then), so that it would take most of an hour.
+begins. For half as many a round took {minutes:.0f} minutes, and each pod costs kube-scheduler more the more there are
+({reference:.1f} per second then), so that it would take most of an hour.
 """
 
 PROFILE_TEXT = """## Where a pod's milliseconds go
@@ -126,18 +127,11 @@ def workloads(rounds: list[Round]) -> Iterator[str]:
     yield from _head("workload", "rounds", "ours", SCHEDULER, f"of {SCHEDULER}")
     for name in sorted({one.workload for one in rounds}):
         own = [one for one in rounds if one.workload == name]
-        ours = _spread([one.ours for one in own], 1)
-        reference = _spread([one.reference for one in own], 1)
-        shown = _spread([one.ratio for one in own], 2)
-        yield _line(name.removeprefix("dra/"), len(own), ours, reference, shown)
+        yield _line(name.removeprefix("dra/"), len(own), *figures(own))
     yield ""
-    if all(one.workload != LONGEST for one in rounds):
-        yield NOT_MEASURED
-
-
-def _spread(values: list[float], digits: int) -> str:
-    """A single value has none."""
-    return Spread.of(values).text(digits) if len(values) > 1 else f"{values[0]:.{digits}f}"
+    half = next((one for one in rounds if one.workload == HALF_OF_IT), None)
+    if half is not None and all(one.workload != LONGEST for one in rounds):
+        yield NOT_MEASURED.format(minutes=half.seconds / 60, reference=half.reference)
 
 
 def profile(accounts: list[dict[str, Any]]) -> Iterator[str]:

@@ -70,12 +70,16 @@ class Record:
         else:
             self.runs.append(run)
         if self._path is not None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            content = orjson.dumps({"runs": [asdict(one) for one in self.runs]}, option=orjson.OPT_INDENT_2)
-            self._path.write_bytes(content + b"\n")
+            write_json(self._path, {"runs": [asdict(one) for one in self.runs]})
 
     def _of(self, study: str, commit: str) -> list[Run]:
         return [run for run in self.runs if (run.study, run.commit) == (study, commit)]
+
+
+def write_json(path: Path, content: object) -> None:
+    """Write a file of results, to be read and compared by people too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
 
 
 def seed_range(text: str) -> tuple[int, int]:

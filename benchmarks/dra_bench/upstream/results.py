@@ -9,6 +9,7 @@ from pathlib import Path
 import orjson
 
 from dra_bench.controlplane.binaries import KUBERNETES_VERSION
+from dra_bench.record import write_json
 from dra_bench.upstream.errors import ResultsError
 from dra_bench.upstream.test_output import Ended
 
@@ -64,6 +65,4 @@ class Results:
             suite: {test: {who: asdict(one) for who, one in found.items()} for test, found in tests.items()}
             for suite, tests in sorted(self.suites.items())
         }
-        content = orjson.dumps({"kubernetes": self.kubernetes, "suites": suites}, option=orjson.OPT_INDENT_2)
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        self._path.write_bytes(content + b"\n")
+        write_json(self._path, {"kubernetes": self.kubernetes, "suites": suites})

@@ -11,6 +11,7 @@ import orjson
 from dra_bench.cluster.row import Spread
 from dra_bench.controlplane.binaries import KUBERNETES_VERSION
 from dra_bench.controlplane.flags import SCHEDULER
+from dra_bench.record import write_json
 from dra_bench.upstream.errors import ResultsError
 
 
@@ -63,14 +64,25 @@ class Rounds:
         """Add a round and write the file."""
         self.all.append(found)
         if self._path is not None:
-            content = {"kubernetes": KUBERNETES_VERSION, "rounds": [asdict(one) for one in self.all]}
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._path.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2) + b"\n")
+            rounds = [asdict(one) for one in self.all]
+            write_json(self._path, {"kubernetes": KUBERNETES_VERSION, "rounds": rounds})
+
+
+def figures(rounds: Sequence[Round]) -> tuple[str, str, str]:
+    """Return ours, kube-scheduler's and the ratio of a workload's rounds, at least one: medians, and spreads if any."""
+    return (
+        _spread([one.ours for one in rounds], 1),
+        _spread([one.reference for one in rounds], 1),
+        _spread([one.ratio for one in rounds], 2),
+    )
 
 
 def summary(rounds: Sequence[Round]) -> str:
     """Say in a line what came out of a workload's rounds, at least one: medians, each with the spread."""
-    ours = Spread.of([one.ours for one in rounds]).text(1)
-    reference = Spread.of([one.reference for one in rounds]).text(1)
-    ratio = Spread.of([one.ratio for one in rounds]).text(2)
+    ours, reference, ratio = figures(rounds)
     return f"{rounds[0].workload}: ours {ours}, {SCHEDULER} {reference} pods/s, ratio {ratio}"
+
+
+def _spread(values: Sequence[float], digits: int) -> str:
+    """A single value has none."""
+    return Spread.of(values).text(digits) if len(values) > 1 else f"{values[0]:.{digits}f}"
